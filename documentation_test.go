@@ -22,7 +22,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
 )
 
-// pages returns the paths of all Markdown pages: root, docs/ with ADRs, deploy/sipp.
+// pages returns the paths of all Markdown pages in the root folder and in docs, and that of deploy/sipp.
 func pages(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("*.md")
@@ -105,8 +105,8 @@ func TestREADMELinksEveryPageOfDocs(t *testing.T) {
 
 var metric = regexp.MustCompile(`\bcallboard_[a-z_]+`)
 
-// TestMetricsInDocumentationAreListed compares all pages with docs/metrics.md. A test of cmd/callboard compares docs/metrics.md with
-// the metrics of the service.
+// Every metric that a documentation page mentions must be listed in docs/metrics.md. A test of cmd/callboard compares
+// docs/metrics.md with the metrics of the service.
 func TestMetricsInDocumentationAreListed(t *testing.T) {
 	listed := make(map[string]bool)
 	for _, row := range regexp.MustCompile("(?m)^\\| `(callboard_[a-z_]+)` \\|").FindAllStringSubmatch(read(t, "docs/metrics.md"), -1) {
@@ -139,7 +139,8 @@ func TestMakeTargetsInDocumentationExist(t *testing.T) {
 	}
 }
 
-// TestCommandBlocksAreRunOrHaveAReason checks that each block of commands is run by a test ("sh run") or listed here with the reason.
+// A test must run each block of shell commands in the documentation ("sh run"), or this test must list the block with
+// the reason.
 func TestCommandBlocksAreRunOrHaveAReason(t *testing.T) {
 	known := map[string]string{
 		"git clone https://github.com/callboard/callboard && cd callboard":                                "the demo of make run has its own test",
@@ -284,8 +285,8 @@ func TestCountUsesLastResultOfEachTest(t *testing.T) {
 	}
 }
 
-// TestFlowsOfTheArchitectureNameExistingCode checks docs/ARCHITECTURE.md: at most ten files per flow, each exists, and each function
-// or message that a step names occurs in the code.
+// Each flow in docs/ARCHITECTURE.md must have at most ten steps. The file of each step must exist, and the functions and
+// messages that the flow names must be in the code.
 func TestFlowsOfTheArchitectureNameExistingCode(t *testing.T) {
 	_, text, found := strings.Cut(read(t, "docs/ARCHITECTURE.md"), "\n## Three flows\n")
 	require.True(t, found)
@@ -317,8 +318,8 @@ func TestFlowsOfTheArchitectureNameExistingCode(t *testing.T) {
 	}
 }
 
-// TestDecisionIndexListsAllRecords compares docs/adr/README.md with the records: title, area, status and date, at most 50 records, and
-// the three sections of each.
+// docs/adr/README.md must list each architecture decision record with its title, area, status and date. There must be at
+// most 50 records, and each must have the required sections.
 func TestDecisionIndexListsAllRecords(t *testing.T) {
 	records, err := filepath.Glob("docs/adr/[0-9]*.md")
 	require.NoError(t, err)

@@ -21,8 +21,8 @@ import (
 
 const module = "github.com/callboard/callboard"
 
-// layers numbers the folders of the code base. A package imports packages of
-// lower layers, its own subpackages, and what siblings allows.
+// layers gives each top-level folder its layer number. A package may import
+// packages of lower layers, its own subpackages, and the imports that siblings allows.
 func layers() map[string]int {
 	return map[string]int{
 		"configs":     1,
@@ -38,54 +38,54 @@ func layers() map[string]int {
 	}
 }
 
-// siblings lists the imports that are allowed inside a layer.
+// siblings lists, for each package, the packages of the same layer that the package may import.
 func siblings() map[string][]string {
 	list := map[string][]string{
-		// Decisions that build on other decisions.
+		// Some domain packages use decisions of other domain packages.
 		"domain/booking":    {"domain/calendar"},
 		"domain/dialer":     {"domain/calendar"},
 		"domain/simulation": {"domain/calendar", "domain/dialer"},
 		"domain/webhook":    {"domain/event", "domain/access"},
 		"domain/commit":     {"domain/event"},
 		"domain/validation": {"domain/event", "domain/access", "domain/webhook", "domain/pathway", "domain/calendar", "domain/sms", "domain/knowledge"},
-		// The registrar resolves the addresses of phones; the built-in carrier speaks SIP and RTP.
+		// The registrar resolves the addresses of phones. The test carrier speaks SIP and RTP.
 		"sip/auth":         {"sip/message", "sip/ratelimit"},
 		"sip/registrar":    {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
 		"sip/transport":    {"sip/message", "sip/ratelimit", "sip/resolve"},
 		"sip/cluster":      {"sip/auth", "sip/message", "sip/ratelimit", "sip/resolve", "sip/transport"},
-		"sip/forking":      {"sip", "sip/outcome", "sip/registrar"},                            // over the public API of the user agent
-		"sip/registration": {"sip", "sip/auth", "sip/message", "sip/resolve", "sip/transport"}, // over the public API of the user agent
+		"sip/forking":      {"sip", "sip/outcome", "sip/registrar"},                            // they use the public API of the SIP user agent
+		"sip/registration": {"sip", "sip/auth", "sip/message", "sip/resolve", "sip/transport"}, // they use the public API of the SIP user agent
 		"sip/textmessage":  {"sip", "sip/auth", "sip/message", "sip/outcome", "sip/resolve", "sip/transport"},
 		"sip/sessiontimer": {"sip/message"},
-		"sip/outcome":      {"sip/message", "sip/registrar", "sip/resolve"}, // targets of a redirection
+		"sip/outcome":      {"sip/message", "sip/registrar", "sip/resolve"}, // for the targets of a redirect (3xx)
 		"sip/testcarrier":  {"sip", "media"},
-		// An actor and its children, or the actor that it reports to.
+		// An actor imports its child actors, or the actor that it reports to.
 		"actors/numbers":  {"actors/dnc"},
 		"actors/outbox":   {"actors/webhook"},
 		"actors/inbound":  {"actors/registrar", "actors/storecache", "actors/trunk"},
-		"actors/call":     {"actors/call", "actors/lines", "actors/trunk", "actors/numbers", "actors/conversation", "actors/dnc"}, // and the packages of a call
+		"actors/call":     {"actors/call", "actors/lines", "actors/trunk", "actors/numbers", "actors/conversation", "actors/dnc"}, // with subpackages
 		"actors/campaign": {"actors/lines", "actors/trunk", "actors/numbers", "actors/call", "actors/dnc"},
 		"actors/node":     {"actors"},
-		// Clients of engines implement the interfaces of media/speech and share their HTTP client.
+		// Clients of speech and LLM engines implement the interfaces of media/speech and share an HTTP client.
 		"engines": {"engines", "media"},
-		// Commands build on each other: the data folder, its store, a backup of the store, its administration.
+		// Packages of the command build on each other: data folder, store, backup of the store, administration of the store.
 		"cmd/callboard/administration": {"cmd/callboard/services", "cmd/callboard/store", "cmd/callboard/backup"},
 		"cmd/callboard/backup":         {"cmd/callboard/datafolder", "cmd/callboard/store"},
 		"cmd/callboard/blobstore":      {"cmd/callboard/datafolder", "cmd/callboard/egress"},
-		"cmd/callboard/cli":            {"cmd/callboard/cli"}, // calls print events; a status has lines of campaigns and nodes
+		"cmd/callboard/cli":            {"cmd/callboard/cli"}, // subcommands share the output of events, campaigns and nodes
 		"cmd/callboard/demo":           {"cmd/callboard/logging"},
 		"cmd/callboard/eventforward":   {"cmd/callboard/cli"},
 		"cmd/callboard/membership":     {"cmd/callboard/datafolder"},
 		"cmd/callboard/settings":       {"cmd/callboard/setup"},
 		"cmd/callboard/store":          {"cmd/callboard/blobstore", "cmd/callboard/datafolder", "cmd/callboard/membership"},
-		// The composition root connects all parts.
+		// The package server is the composition root: it connects the packages of the command.
 		"cmd/callboard/server": {"cmd"},
 	}
 	return list
 }
 
 // libraries lists the third-party modules that a folder may import. A folder
-// that is missing here may import all but foreign.
+// that is missing in this list may import all modules except those that foreign lists for the folder.
 func libraries() map[string][]string {
 	domain := []string{"github.com/oklog/ulid", "github.com/nyaruka/phonenumbers", "github.com/go-json-experiment/json"}
 	return map[string][]string{
@@ -104,7 +104,7 @@ func libraries() map[string][]string {
 		"persistence":             {"github.com/redis/go-redis", "github.com/cockroachdb/pebble", "github.com/klauspost/compress", "github.com/minio/minio-go", "golang.org/x/sync/errgroup", "golang.org/x/sys"},
 		"persistence/lease":       {"github.com/redis/go-redis"},
 		"configs":                 {"github.com/knadh/koanf"},
-		"client":                  nil, // programs of others import it
+		"client":                  nil, // programs outside of this repository import it
 		"cmd/callboard/cli":       {"github.com/spf13", "github.com/schollz/progressbar", "golang.org/x/term"},
 		"cmd/callboard/doctor":    {"github.com/redis/go-redis", "golang.org/x/sys"},
 		"cmd/callboard/setup":     nil,
@@ -112,7 +112,7 @@ func libraries() map[string][]string {
 	}
 }
 
-// foreign lists, by folder, third-party modules that belong to another layer.
+// foreign lists, for each folder, the third-party modules that the folder must not import, because they belong to another layer.
 func foreign() map[string][]string {
 	wire := []string{"github.com/redis", "github.com/cockroachdb", "github.com/emiago", "github.com/pion"}
 	inner := append(slices.Clone(wire), "github.com/gofiber", "github.com/danielgtaylor", "github.com/knadh")
@@ -124,8 +124,8 @@ func foreign() map[string][]string {
 	}
 }
 
-// violation says in a sentence why importer may not import imported, or
-// nothing. Both are full import paths.
+// violation returns a sentence that says why the package importer may not import the package imported. It returns ""
+// if the import is allowed. Both arguments are full import paths.
 func violation(importer, imported string) string {
 	from := strings.TrimPrefix(importer, module+"/")
 	layer, known := longest(layers(), from)
@@ -201,20 +201,20 @@ func isSiblingAllowed(from, to string) bool {
 	switch {
 	case from == to, inside(to, from) && top != "actors" && top != "service": // its own subpackage
 		return true
-	case strings.HasSuffix(from, "test") && inside(to, top): // serves tests
+	case strings.HasSuffix(from, "test") && inside(to, top): // a package of test helpers
 		return true
 	case to == top && (top == "domain" || top == "persistence" || top == "httpapi" || top == "media"),
 		top == "actors" && to == "actors/mailbox", top == "service" && inside(to, "service/record"),
 		(top == "persistence" || top == "media" || top == "httpapi") && inside(to, top):
 		return !inside(from, "persistence/lease") || inside(to, "persistence/lease")
-	case strings.HasPrefix(from, "cmd/callboard/") && strings.HasPrefix(to, "cmd/callboard/") && inside(from, to): // what the commands of a group share
+	case strings.HasPrefix(from, "cmd/callboard/") && strings.HasPrefix(to, "cmd/callboard/") && inside(from, to): // shared by the commands of a group
 		return true
 	}
 	allowed, _ := longest(siblings(), from)
 	return slices.ContainsFunc(allowed, func(a string) bool { return inside(to, a) })
 }
 
-// longest returns the value of the longest folder that holds path.
+// longest returns the value of the longest folder in byFolder that contains path.
 func longest[V any](byFolder map[string]V, path string) (value V, found bool) {
 	best := ""
 	for folder, v := range byFolder {
@@ -266,8 +266,8 @@ func TestImportsRunDownwardsOnly(t *testing.T) {
 	assert.Greater(t, len(list), 10, "go list found too little")
 	for _, p := range list {
 		imports := p.Imports
-		// A test may import what its package may not, except in the API: what
-		// it is tested with would become what it is made for.
+		// Tests may import packages that the tested package may not import. Tests of the
+		// API are the exception, because the API must not depend on the implementation behind it.
 		if strings.HasPrefix(p.ImportPath, module+"/httpapi") {
 			for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
 				if !isTestLibrary(imported) {

@@ -16,20 +16,20 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// The cluster that docs/scale.md calculates.
+// The size and the load of the cluster whose limits docs/scale.md calculates.
 const (
 	nodeCount        = 100
 	workspaceCount   = 10_000
 	shardCount       = 1024
 	callCount        = 100_000 // simultaneous
-	redisMemory      = 256.0   // GB, of a large machine
+	redisMemory      = 256.0   // in GB, the memory of a large machine
 	retentionDays    = 30.0
 	dialingHours     = 10.0 // a day
-	redisUtilization = 0.7  // of the Redis thread; beyond it commits queue
+	redisUtilization = 0.7  // highest utilization of the Redis thread; above it commits queue
 	nodeCores        = 16.0
 )
 
-// figure is one measured value with its unit and source.
+// figure is one measured value of docs/scale.md with its description, unit and source.
 type figure struct {
 	what  string
 	value float64
@@ -37,7 +37,7 @@ type figure struct {
 	where string
 }
 
-// figures returns the inputs of the calculation by name. `UPDATE_DOCS=1 go test -run TestScalePage .` writes docs/scale.md.
+// figures returns the measured values by name. `UPDATE_DOCS=1 go test -run TestScalePage .` writes docs/scale.md.
 func figures() map[string]figure {
 	const bench, crowd, hundred, demo = "[measurements](benchmarks.md)", "`BenchmarkHundredNodeLeases`", "`BenchmarkHundredNodeCommits`", "a campaign, below"
 	return map[string]figure{
@@ -57,7 +57,7 @@ func figures() map[string]figure {
 	}
 }
 
-// order is the order of the figures on the page.
+// order lists the names of the figures in the order in which docs/scale.md shows them.
 var order = []string{"commits", "all_commits", "commit_cpu", "append", "kept", "lease_cpu", "lease_calls", "gone", "gone_cpu", "gone_bytes", "sound", "call_cpu", "call_memory"}
 
 // limit is one resource of the cluster and the calls per second at which it is exhausted.
@@ -66,7 +66,7 @@ type limit struct {
 	perSecond float64
 }
 
-// limits returns the limits of a cluster on one Redis.
+// limits returns the limits of a cluster that uses one Redis server.
 func limits() []limit {
 	f := func(name string) float64 { return figures()[name].value }
 	thread := redisUtilization*1e6 - f("lease_cpu")*1e3 // µs a second
@@ -78,7 +78,7 @@ func limits() []limit {
 	}
 }
 
-// largestNode returns the numbers of workspaces and shards of the node with the most workspaces.
+// largestNode returns the number of workspaces and the number of shards of the node that owns the most workspaces.
 func largestNode() (workspaces, shards int) {
 	list := make([]lease.Node, nodeCount)
 	for i := range list {
@@ -99,7 +99,7 @@ func largestNode() (workspaces, shards int) {
 	return workspaces, shards
 }
 
-// scale returns the three generated tables of docs/scale.md, by the names of their markers.
+// scale returns the three generated tables of docs/scale.md. The results have the names of the markers in that file.
 func scale() (given, asked, first string) {
 	f := func(name string) float64 { return figures()[name].value }
 	var b strings.Builder

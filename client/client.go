@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// Client sends requests to one service with one credential.
+// Client sends requests to one service with one API key or token.
 type Client struct {
 	URL  string       // address of the service, such as https://calls.example.com
 	Key  string       // an API key or a token
@@ -35,15 +35,16 @@ type Client struct {
 	Retries int
 }
 
-// Option changes one request.
+// Option changes an HTTP request before the client sends it.
 type Option func(*http.Request)
 
-// WithHeader sets a header, such as Range.
+// WithHeader returns an Option that sets a header, such as Range.
 func WithHeader(name, value string) Option {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-// WithIdempotencyKey sets the idempotency key of a POST. Requests with the same key within a day take effect once.
+// WithIdempotencyKey returns an Option that sets the idempotency key of a POST. Requests with the same key within a day
+// take effect once.
 func WithIdempotencyKey(key string) Option { return WithHeader(idempotencyKey, key) }
 
 const idempotencyKey = "Idempotency-Key"
@@ -80,13 +81,13 @@ const (
 	minRetryDelay = 100 * time.Millisecond
 )
 
-// stream is a request body that is sent while it is read.
+// stream is a request body that is read while the request is sent.
 type stream struct {
 	mediaType string
 	body      io.Reader
 }
 
-// asJSON returns a request body that is sent as JSON, or nil for no body.
+// asJSON returns body in the form in which open sends it as JSON. A nil pointer becomes nil, which means no body.
 func asJSON[T any](body *T) any {
 	if body == nil {
 		return nil
@@ -108,8 +109,8 @@ func send[T any](ctx context.Context, c *Client, method, path string, query url.
 	return out, nil
 }
 
-// decodeJSON decodes one JSON text. Numbers in members of any type, such as those of Context, become json.Number,
-// because a float64 cannot hold every integer.
+// decodeJSON decodes one JSON text into a value. Numbers in fields of type any become json.Number, because a float64
+// cannot represent every integer.
 func decodeJSON(r io.Reader, into any) error {
 	d := json.NewDecoder(r)
 	d.UseNumber()
@@ -160,7 +161,7 @@ func (c *Client) open(ctx context.Context, method, path string, query url.Values
 	}
 }
 
-// request returns a request with the headers of the client.
+// request returns an HTTP request with the API key, the media type kind and the options applied.
 func (c *Client) request(ctx context.Context, method, at, kind string, body io.Reader, options []Option) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, at, body)
 	if err != nil {
@@ -213,7 +214,8 @@ func readError(resp *http.Response) *Error {
 	return e
 }
 
-// pages returns the rows of all pages. next returns the rows of the page at cursor, and the cursor of the next page.
+// pages returns an iterator over the rows of all pages of a list. next returns the rows of the page at cursor, and the
+// cursor of the next page.
 func pages[T any](cursor *string, next func() ([]T, *string, error)) iter.Seq2[T, error] {
 	first := *cursor
 	return func(yield func(T, error) bool) {

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// testService is a client with a test server that records the requests.
+// testService is a client together with the test server that it uses. The server records the requests.
 type testService struct {
 	*client.Client
 	mu       sync.Mutex

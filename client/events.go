@@ -52,13 +52,14 @@ func (c *Client) Events(ctx context.Context, q StreamEventsQuery) iter.Seq2[Even
 }
 
 var (
-	// errStopped means that the reader of the events has stopped.
+	// errStopped means that the caller has stopped the iteration over the events.
 	errStopped = errors.New("callboard: the reader has stopped")
-	// errInvalidStream means that the response is not an event stream. A new connection would get the same response.
+	// errInvalidStream means that the response is not an event stream. There is no reconnect, because a new connection
+	// would get the same response.
 	errInvalidStream = errors.New("callboard: the response is not a valid event stream")
 )
 
-// follow reads one stream to its end. read reports whether it has received events.
+// follow reads the events of one connection until it ends. read reports whether at least one event was received.
 func (c *Client) follow(ctx context.Context, q *StreamEventsQuery, yield func(Event, error) bool) (read bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

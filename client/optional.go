@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// Optional is a member of an update: omitted, null or a value. The zero Optional is omitted, so the service keeps the
-// stored value. Null removes the member or resets it to its default.
+// Optional is a field of an update request that is omitted, null or has a value. The zero Optional is omitted, so the
+// service keeps the stored value. Null removes the stored value or resets it to its default.
 type Optional[T any] struct {
 	value T
 	state optionalState
@@ -20,22 +20,23 @@ const (
 	isSet
 )
 
-// Set returns a member with a value.
+// Set returns an Optional with a value.
 func Set[T any](value T) Optional[T] { return Optional[T]{value: value, state: isSet} }
 
-// Null returns a member that the service removes or resets to its default.
+// Null returns an Optional with which the service removes the stored value or resets it to its default.
 func Null[T any]() Optional[T] { return Optional[T]{state: isNull} }
 
-// Get returns the value. ok is false if the member is omitted or null.
+// Get returns the value. ok is false if the Optional is omitted or null.
 func (o Optional[T]) Get() (value T, ok bool) { return o.value, o.state == isSet }
 
-// IsNull reports whether the member is null.
+// IsNull reports whether the Optional is null.
 func (o Optional[T]) IsNull() bool { return o.state == isNull }
 
-// IsZero reports whether the member is omitted.
+// IsZero reports whether the Optional is omitted.
 func (o Optional[T]) IsZero() bool { return o.state == absent }
 
-// MarshalJSON returns the value or null. Omitted members are not marshaled, because the fields have the option omitzero.
+// MarshalJSON returns the value or null. It is not called for an omitted Optional, because the struct fields have the
+// JSON option omitzero.
 func (o Optional[T]) MarshalJSON() ([]byte, error) {
 	if o.state != isSet {
 		return []byte("null"), nil

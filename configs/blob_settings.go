@@ -22,7 +22,7 @@ type Blobs struct {
 	PathStyle      bool
 }
 
-// blobsRule and blobsKeyRule complete "must be …" in error messages.
+// blobsRule and blobsKeyRule describe valid values of settings. Error messages contain them after "must be".
 const (
 	blobsRule    = "a URL such as s3://bucket/prefix?endpoint=https://host:9000&region=eu-central-1&path_style=true, without user and password, or file:///mnt/shared/recordings with the absolute path of a folder"
 	blobsKeyRule = "an existing file with the lines aws_access_key_id = … and aws_secret_access_key = …, as AWS's command line writes them, of one profile"
@@ -93,7 +93,8 @@ func parseEndpoint(s string) (string, bool) {
 	return u.Scheme + "://" + u.Host, true
 }
 
-// showBlobs returns a valid value as it is. Of an invalid value it hides the parts that may contain a key.
+// showBlobs returns the text with which an error message shows a value. A valid value stays as it is. In an invalid value
+// it hides the parts that may contain a key.
 func showBlobs(s string) string {
 	if _, ok := parseBlobs(s); ok {
 		return s

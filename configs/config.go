@@ -2,8 +2,7 @@
 // checked struct.
 //
 // A flag overrides the environment, the environment overrides the file, and the file overrides the default. The
-// package opens no sockets and no stores. It imports no other package of Callboard: the command passes the values
-// on.
+// package opens no sockets and no stores, and imports no other package of Callboard.
 package configs
 
 import (
@@ -84,7 +83,7 @@ type Media struct {
 	RecordingFormat string // ulaw or pcm
 }
 
-// Egress restricts the network targets that tenants can name.
+// Egress restricts the addresses to which the service connects on behalf of tenants, such as webhook URLs.
 type Egress struct {
 	AllowedNetworks []AllowedNetwork // permitted although their addresses are not public
 	Ports           []uint16         // permitted ports of HTTPS targets in addition to 443
@@ -130,8 +129,8 @@ func (l SIPListener) Networks() []string {
 // KeyPair names the PEM files of a certificate chain and its private key.
 type KeyPair struct{ Chain, Key string }
 
-// SIPKeyPairs returns the key pairs of the TLS listeners. The first pair serves clients that name no server (SNI).
-// Without a pair of its own SIP uses the certificate of HTTP, if there is one.
+// SIPKeyPairs returns the certificates of the SIP TLS listeners. Clients that send no server name (SNI) get the first. If
+// no SIP certificate is configured, the HTTP certificate is used.
 func (c *Config) SIPKeyPairs() (all []KeyPair) {
 	for i, chain := range c.SIP.CertFiles {
 		all = append(all, KeyPair{chain, c.SIP.KeyFiles[i]})
@@ -152,7 +151,7 @@ type AllowedNetwork struct {
 	Port   uint16
 }
 
-// Limits replaces the plan's limits for a new workspace. Zero in a field keeps the plan's limit.
+// Limits holds limits for the first workspace. A field that is not 0 replaces the limit of the workspace's plan.
 type Limits struct {
 	RequestsPerMinute  int
 	ConcurrentInbound  int
@@ -172,7 +171,7 @@ const (
 // Secret is a string that fmt, encoding/json and log/slog print as "[hidden]".
 type Secret struct{ value string }
 
-// Reveal returns the secret as plain text, for the client that connects with the secret.
+// Reveal returns the secret as plain text. Only the client that authenticates with the secret may call it.
 func (s Secret) Reveal() string { return s.value }
 
 // String returns "[hidden]", or an empty string for an empty secret.
@@ -215,7 +214,7 @@ func (c *Config) BaseURL(listening netip.AddrPort) string {
 	return scheme + netip.AddrPortFrom(ip, listening.Port()).String()
 }
 
-// EffectiveSetting is a setting with its value and the source of the value, safe to print.
+// EffectiveSetting is the value of a setting with its source, in a form without secrets for output.
 type EffectiveSetting struct {
 	Key    string
 	Value  string // of a secret only the parts that are not confidential

@@ -16,7 +16,7 @@ import (
 	"github.com/knadh/koanf/parsers/yaml"
 )
 
-// Kinds of engines, by protocol.
+// Kinds of external speech and language engines. The kind selects the protocol.
 const (
 	EngineOpenAI      = "openai"       // OpenAI's HTTP API: speech, transcription, chat, realtime, embeddings
 	EngineDeepgram    = "deepgram"     // speech recognition over a WebSocket
@@ -24,18 +24,18 @@ const (
 	EngineMediaStream = "media-stream" // the customer's own server, over a WebSocket with Twilio's Media Streams protocol
 )
 
-// Roles that an engine can have.
+// Roles of an engine. An engine may have several.
 const (
 	RoleTTS = "tts"
 	RoleSTT = "stt"
 	RoleLLM = "llm"
-	// RoleRealtime is speech in and speech out by one model.
+	// RoleRealtime is the role of a model that receives speech and returns speech.
 	RoleRealtime = "realtime"
-	// RoleEmbeddings is the computation of embedding vectors of texts.
+	// RoleEmbeddings is the role of a model that computes embedding vectors of texts.
 	RoleEmbeddings = "embeddings"
 )
 
-// Engine is an external engine that the operator configures.
+// Engine is an external speech or language engine of the engines file.
 type Engine struct {
 	Name string
 	Kind string
@@ -44,9 +44,9 @@ type Engine struct {
 	TTS  *EngineTTS
 	STT  *EngineSTT
 	LLM  *EngineLLM
-	// Realtime configures speech in and speech out by one model; nil: the engine does not offer it.
+	// Realtime configures a model that receives and returns speech. It is nil if the engine has no such model.
 	Realtime *EngineRealtime
-	// Embeddings configures embedding vectors of texts; nil: the engine does not offer them.
+	// Embeddings configures the computation of embedding vectors. It is nil if the engine has no such model.
 	Embeddings *EngineEmbeddings
 }
 
@@ -55,7 +55,7 @@ type EngineEmbeddings struct {
 	Model string `json:"model"`
 }
 
-// EngineTTS configures speech synthesis for agents that name no model or voice.
+// EngineTTS configures speech synthesis. Its model and voice are defaults for agents that name none.
 type EngineTTS struct {
 	Model      string `json:"model"`
 	Voice      string `json:"voice"`
@@ -77,7 +77,7 @@ type EngineLLM struct {
 	StallMs int    `json:"stall_ms"` // timeout between two tokens, milliseconds
 }
 
-// EngineRealtime configures a realtime engine: speech in and speech out by one model.
+// EngineRealtime configures the model of an engine that receives speech and returns speech.
 type EngineRealtime struct {
 	Model              string `json:"model"`
 	Voice              string `json:"voice"`
@@ -89,14 +89,14 @@ type EngineRealtime struct {
 // Engines holds the content of the engines file.
 type Engines struct {
 	List []Engine // sorted by name
-	// TTS, STT, LLM and Realtime name the default engines in the order of preference. For TTS, STT and LLM they are
-	// also the fallbacks of an engine that an agent names; Realtime has no such fallback.
+	// TTS, STT, LLM and Realtime list the default engines of each role in the order of preference. For TTS, STT and
+	// LLM they are also the fallbacks if the engine of an agent fails. Realtime has no such fallback.
 	TTS, STT, LLM, Realtime []string
-	// Embeddings names the engine for embeddings. At most one element.
+	// Embeddings names the engine that computes embedding vectors. It has at most one element.
 	Embeddings []string
 }
 
-// Limits and default timeouts of the engines file; timeouts are in milliseconds.
+// Limits and default timeouts of the engines file. Timeouts are in milliseconds.
 const (
 	maxEngines   = 50
 	minDeadline  = 50
@@ -108,7 +108,7 @@ const (
 
 var (
 	engineName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
-	// embeddedEngines are the reserved names of the engines that Callboard has without configuration.
+	// embeddedEngines are the names of the engines that need no configuration. The engines file cannot use them.
 	embeddedEngines = []string{"espeak-ng", "pocketsphinx", "wav"}
 )
 
@@ -219,7 +219,7 @@ func (r *engineReader) readEngines(file *engineFile) Engines {
 	return out
 }
 
-// HasRole reports whether the engine is configured for a role.
+// HasRole reports whether the engines file configures a role, such as RoleTTS, for the engine.
 func (e *Engine) HasRole(role string) bool {
 	switch role {
 	case RoleTTS:
@@ -270,7 +270,8 @@ func (r *engineReader) readEngine(name string, w engineEntry) Engine {
 	return e
 }
 
-// fillRoles checks the roles of an engine and fills in their defaults.
+// fillRoles checks the settings of an engine's roles and fills in defaults. at is the engine's place in the file, for
+// error messages.
 func (r *engineReader) fillRoles(at string, e *Engine) {
 	if t := e.TTS; t != nil {
 		e.TTS = &EngineTTS{Model: t.Model, Voice: t.Voice, SampleRate: t.SampleRate, FirstMs: r.checkTimeout(at+".tts.first_ms", t.FirstMs, defaultFirst), StallMs: r.checkTimeout(at+".tts.stall_ms", t.StallMs, defaultStall)}
@@ -300,7 +301,8 @@ func (r *engineReader) fillRoles(at string, e *Engine) {
 	}
 }
 
-// fillRealtime checks the realtime role of an engine and fills in its defaults.
+// fillRealtime checks the settings of an engine's realtime role and fills in defaults. at is the engine's place in the
+// file, for error messages.
 func (r *engineReader) fillRealtime(at string, e *Engine) {
 	l := e.Realtime
 	e.Realtime = &EngineRealtime{
@@ -378,7 +380,8 @@ func readSecretFile(path string) (string, error) {
 // FirstTimeout returns how long Callboard waits for the first audio of the engine.
 func (t *EngineTTS) FirstTimeout() time.Duration { return time.Duration(t.FirstMs) * time.Millisecond }
 
-// StallTimeout returns how long Callboard waits between two pieces of audio.
+// StallTimeout returns the longest pause between two pieces of synthesized audio, after which the engine counts as
+// failed.
 func (t *EngineTTS) StallTimeout() time.Duration { return time.Duration(t.StallMs) * time.Millisecond }
 
 // FinalTimeout returns how long Callboard waits for the text of an utterance after its end.

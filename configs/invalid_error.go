@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Problem describes one invalid setting: its name in its source, its value without secrets, and the broken rule.
+// Problem describes one invalid setting: its name as the user wrote it, its value without secrets, and the broken rule.
 type Problem struct {
 	Name  string
 	Value string

@@ -29,7 +29,7 @@ const (
 )
 
 // Load merges the YAML file at path, the CALLBOARD_ variables of env and the given flags into a Config. An empty
-// path means no file. env has the form of os.Environ; flags maps flag names to values.
+// path means no file. env has the form of os.Environ. flags maps flag names to values.
 //
 // An *InvalidError lists the problems of all sources. Any other error means that the file could not be read. An
 // empty value stands for the default of its setting.
@@ -82,7 +82,7 @@ func (l *loader) defaultValues() map[string]any {
 	return m
 }
 
-// readFile returns the YAML file's values by setting key and records unknown keys as problems.
+// readFile reads the YAML file and returns its values by the key of the setting. It records unknown keys as problems.
 func (l *loader) readFile() (map[string]any, error) {
 	if l.path == "" {
 		return nil, nil
@@ -126,8 +126,8 @@ func readBounded(path string) ([]byte, error) {
 	return text, nil
 }
 
-// ignoredVariable matches CALLBOARD_ variables that are not settings of the service. Kubernetes sets some of them
-// for a Service named callboard; the command-line client reads the others.
+// ignoredVariable matches CALLBOARD_ variables that are not settings of the service. Kubernetes sets some of them for
+// a Service named callboard, and the command-line client reads the others.
 var ignoredVariable = regexp.MustCompile(`^CALLBOARD_(KEY|URL|PROFILES?|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 func (l *loader) readEnvironment(env []string) map[string]any {
@@ -172,8 +172,8 @@ func (l *loader) findSource(key string, file, variables, given map[string]any) s
 	return fromDefault
 }
 
-// parseValue stores one merged value in its field of c. It returns false and records a problem if the value breaks
-// its rule.
+// parseValue parses the value of a setting and stores it in c. If the value is invalid, it records a problem and returns
+// false.
 func (l *loader) parseValue(c *Config, s Setting, from string, value any) bool {
 	text, ok := flatten(value)
 	text = strings.TrimSpace(text)
@@ -201,7 +201,7 @@ func (l *loader) checkRule(c *Config, s Setting, shown EffectiveSetting) {
 	}
 }
 
-// nameInSource returns the name under which the source writes the setting, so that a user finds the place.
+// nameInSource returns the name of a setting as the user wrote it: a key of the file, a variable or a flag.
 func (l *loader) nameInSource(s Setting, from string) string {
 	switch from {
 	case fromFlag:
@@ -213,8 +213,8 @@ func (l *loader) nameInSource(s Setting, from string) string {
 	}
 }
 
-// flatten converts a YAML value into the text form of an environment variable. A list becomes items with commas, a
-// map becomes name=value items. It returns false for nested or unsupported values.
+// flatten converts a YAML value into the text that an environment variable would contain. A list becomes items separated
+// by commas, a map becomes name=value items. It returns false for nested or unsupported values.
 func flatten(v any) (string, bool) {
 	switch v := v.(type) {
 	case nil:

@@ -14,8 +14,8 @@ import (
 	"unicode"
 )
 
-// Each parser gets one trimmed, non-empty value and returns false if the value breaks the rule of its setting. An
-// empty value never reaches a parser: it stands for the default.
+// Each parse function of this file gets the trimmed, non-empty value of a setting. It returns false if the value is
+// invalid. Empty values are not parsed, because they stand for the default.
 
 type (
 	addrPort netip.AddrPort
@@ -25,7 +25,7 @@ type (
 	level    slog.Level
 )
 
-// setField returns a setter that parses a value and stores the result in a field of Config.
+// setField returns a function that parses a value with parse and stores the result in a field of Config.
 func setField[T any](field func(*Config) *T, parse func(string) (T, bool)) func(*Config, string) bool {
 	return func(c *Config, s string) bool {
 		v, ok := parse(s)

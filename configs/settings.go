@@ -18,14 +18,13 @@ type Setting struct {
 
 	show func(string) string        // hides secrets of a printed value; nil: the value has none
 	set  func(*Config, string) bool // parses and stores a value; false: the value breaks the rule
-	// derive computes a default that depends on other settings. It runs after all values are parsed, sets the field
-	// and returns the value. nil: Default applies.
+	// derive sets a default that depends on other settings, and returns its text. It runs after all values are
+	// parsed. If derive is nil, the default is Default.
 	derive func(*Config) string
 	rule   *crossRule
 }
 
-// crossRule is a rule about several settings. The loader checks a crossRule only if each of its settings is valid
-// alone.
+// crossRule is a rule about several settings. The loader checks it only if the value of each of these settings is valid.
 type crossRule struct {
 	keys  []string             // keys of the other settings
 	check func(*Config) string // completes "must be …"; empty: the rule holds
@@ -425,7 +424,7 @@ func checkSIPAddr(c *Config) string {
 	return ""
 }
 
-// requireOtherSetting returns a broken rule if value is set while the setting called name is empty.
+// requireOtherSetting returns an error text if value is set while other, the value of the setting name, is empty.
 func requireOtherSetting(value, other, name string) string {
 	if value != "" && other == "" {
 		return "set together with " + name
@@ -433,8 +432,8 @@ func requireOtherSetting(value, other, name string) string {
 	return ""
 }
 
-// requireSameLength returns a broken rule if values is set and has another length than the list of the setting
-// called name.
+// requireSameLength returns an error text if values is set and does not have the length of other, the value of the
+// setting name.
 func requireSameLength(values, other []string, name string) string {
 	if len(values) > 0 && len(values) != len(other) {
 		return "set together with " + name + ", with the same number of files"
@@ -442,8 +441,8 @@ func requireSameLength(values, other []string, name string) string {
 	return ""
 }
 
-// showURL hides the password and the query of a URL and keeps the host and the path. It hides the whole value if an
-// unescaped / or # in a password makes parts of it look like a host or a path.
+// showURL returns the text with which an error message or a log line shows a URL. It hides the user, the password and the
+// query. If a password contains an unescaped / or #, it hides the whole URL, because parts may be misread.
 func showURL(s string) string {
 	u, err := url.Parse(s)
 	switch {

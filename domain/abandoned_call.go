@@ -1,8 +1,8 @@
 package domain
 
-// AbandonedCall is a call of a stopped process whose SIP dialogs may still exist at the carrier. The row is written
-// before the attempt is closed. It is deleted when each dialog has been ended or has timed out, and until then its
-// calls count as concurrent calls. After further restarts the next process continues.
+// AbandonedCall is a call of a stopped process whose SIP dialogs may still exist at the carrier. It is stored before the
+// call's Attempt is deleted. It is deleted when each dialog has been ended or has timed out, and until then the call
+// counts as a concurrent call. If the process stops again, the next process continues to end the dialogs.
 type AbandonedCall struct {
 	CallID      string       `json:"call_id"`
 	WorkspaceID string       `json:"workspace_id"`
@@ -13,8 +13,8 @@ type AbandonedCall struct {
 	Legs        []AttemptLeg `json:"legs"`             // legs without a final response
 }
 
-// AbandonedCallOf returns the abandoned call of an attempt that was open when its process stopped. It returns nil
-// if all legs have ended.
+// AbandonedCallOf returns the abandoned call for an Attempt that was open when its process stopped. It returns nil if
+// all SIP legs of the call have ended.
 func AbandonedCallOf(a *Attempt) *AbandonedCall {
 	o := &AbandonedCall{
 		CallID: a.CallID, WorkspaceID: a.WorkspaceID, Environment: a.Environment, CampaignID: a.CampaignID, Direction: a.Direction,
@@ -30,10 +30,10 @@ func AbandonedCallOf(a *Attempt) *AbandonedCall {
 	return o
 }
 
-// Key returns the store key.
+// Key returns the key of the abandoned call in the store.
 func (o *AbandonedCall) Key() Key { return Key{"orphan", o.WorkspaceID, o.CallID} }
 
-// Indexes returns one index of all abandoned calls.
+// Indexes returns the index of all abandoned calls.
 func (o *AbandonedCall) Indexes() []string { return []string{"left"} }
 
 // Sort returns the call ID.

@@ -38,8 +38,8 @@ type AgentLimits struct {
 	MaxMinutes     int `json:"max_minutes,omitempty"`
 }
 
-// MaxDuration returns the maximum length of a conversation: override if positive, else the limit of the agent, else
-// fallback.
+// MaxDuration returns the maximum length of a conversation: asked if it is positive, or else the limit of the agent, or
+// else otherwise.
 func (l AgentLimits) MaxDuration(asked, otherwise time.Duration) time.Duration {
 	if asked > 0 {
 		return asked
@@ -104,15 +104,15 @@ func (a *Agent) Public() *Agent {
 // AgentVersion is a published version of an agent. It never changes.
 type AgentVersion struct{ Agent }
 
-// Key returns the store key: agent ID and version number.
+// Key returns the key of the agent version in the store. It contains the agent ID and the version number.
 func (v *AgentVersion) Key() Key {
 	return Key{"agent_version", v.WorkspaceID, fmt.Sprintf("%s/%06d", v.ID, v.Version)}
 }
 
-// Indexes returns one index: all versions of the agent.
+// Indexes returns the index of all versions of the agent.
 func (v *AgentVersion) Indexes() []string { return []string{"of=" + v.ID} }
 
-// Sort returns a sort key by creation time that has the form of an ID.
+// Sort returns a sort key that orders versions by creation time. It has the form of a ULID.
 func (v *AgentVersion) Sort() string {
 	var number [10]byte
 	binary.BigEndian.PutUint64(number[2:], uint64(v.Version)) //nolint:gosec // counts from 1
@@ -122,13 +122,14 @@ func (v *AgentVersion) Sort() string {
 // Public returns the version as the API shows it.
 func (v *AgentVersion) Public() *AgentVersion { return &AgentVersion{*v.Agent.Public()} }
 
-// Key returns the store key.
+// Key returns the key of the agent in the store.
 func (a *Agent) Key() Key { return Key{"agent", a.WorkspaceID, a.ID} }
 
-// Indexes returns the environment and an index for each referenced ID.
+// Indexes returns the index by environment, and one index for each resource that the agent uses.
 func (a *Agent) Indexes() []string { return referenceIndexes(envIndex(a.Environment), a.References) }
 
-// referenceIndexes returns env and one index for each referenced ID, so that all users of a resource can be listed.
+// referenceIndexes returns the index env and one index for each ID of a used resource. With these indexes, the store can
+// list the objects that use a resource.
 func referenceIndexes(env string, ids []string) []string {
 	ix := []string{env}
 	for _, id := range ids {
@@ -143,7 +144,7 @@ func (a *Agent) Sort() string { return a.ID }
 // NodeType is the type of a pathway node.
 type NodeType string
 
-// The node types.
+// Types of a pathway node.
 const (
 	NodeSay         NodeType = "say"
 	NodeCollect     NodeType = "collect"
@@ -166,10 +167,10 @@ func (NodeType) Values() []string {
 	)
 }
 
-// EdgeType is the kind of condition under which an edge is taken.
+// EdgeType is the kind of condition under which a conversation follows a pathway edge.
 type EdgeType string
 
-// The edge types.
+// Types of a pathway edge.
 const (
 	EdgeAlways  EdgeType = "always"
 	EdgeElse    EdgeType = "else"
@@ -187,7 +188,7 @@ func (EdgeType) Values() []string {
 	return values(EdgeAlways, EdgeElse, EdgeDTMF, EdgeTimeout, EdgeSuccess, EdgeFailure, EdgeIntent, EdgeExpr, EdgeLLM)
 }
 
-// Assign lists the values that a node sets when the conversation enters it.
+// Assign lists the values of the call that a pathway node sets when the conversation enters the node.
 type Assign struct {
 	Outcome   Outcome           `json:"outcome,omitempty"`
 	Notes     string            `json:"notes,omitempty"`
@@ -230,7 +231,7 @@ type Node struct {
 	Set              *Assign           `json:"set,omitempty"`
 }
 
-// When is the condition of an edge.
+// When is the condition under which a conversation follows a pathway edge.
 type When struct {
 	Type   EdgeType `json:"type"`
 	Digits string   `json:"digits,omitempty"` // dtmf: input for which the edge is taken
@@ -240,7 +241,7 @@ type When struct {
 	Prompt string   `json:"prompt,omitempty"` // llm: condition in natural language
 }
 
-// Edge leads from one node to another. From "*" matches every node.
+// Edge leads from one pathway node to another. From "*" means any node.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -265,16 +266,16 @@ type Pathway struct {
 	Version   int        `json:"version"`
 }
 
-// Key returns the store key.
+// Key returns the key of the pathway in the store.
 func (p *Pathway) Key() Key { return Key{"pathway", p.WorkspaceID, p.ID} }
 
-// Indexes returns the environment and an index for each referenced ID.
+// Indexes returns the index by environment, and one index for each resource that the pathway uses.
 func (p *Pathway) Indexes() []string {
 	return referenceIndexes(envIndex(p.Environment), p.ReferencedIDs())
 }
 
-// ReferencedIDs returns the IDs of the tools, knowledge bases and agents that the nodes refer to, sorted and
-// without duplicates.
+// ReferencedIDs returns the IDs of the tools, knowledge bases and agents that the nodes of the pathway use. They are
+// sorted and without duplicates.
 func (p *Pathway) ReferencedIDs() []string {
 	var ids []string
 	for i := range p.Nodes {
@@ -343,26 +344,27 @@ func (s Script) InLanguage(language string) Script {
 	return s
 }
 
-// PinnedScript is the script that a campaign uses from its start to its end.
+// PinnedScript stores the script that a campaign uses from its start to its end, even if the agent changes.
 type PinnedScript struct {
 	CampaignID  string `json:"campaign_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Script      Script `json:"script"`
 }
 
-// Key returns the store key.
+// Key returns the key of the pinned script in the store.
 func (p *PinnedScript) Key() Key { return Key{"script", p.WorkspaceID, p.CampaignID} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the pinned script is read by key only.
 func (p *PinnedScript) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the pinned script has no index.
 func (p *PinnedScript) Sort() string { return p.CampaignID }
 
-// Context is the free-form data of a contact or call: any JSON object. Numbers keep their text, as json.Number.
+// Context is the free-form data of a contact or call: any JSON object. Its numbers are json.Number, which keeps their
+// digits.
 type Context map[string]any
 
-// UnmarshalJSON decodes a JSON object and keeps the text of its numbers.
+// UnmarshalJSON decodes a JSON object without rounding its numbers.
 func (c *Context) UnmarshalJSON(text []byte) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()

@@ -1,6 +1,6 @@
 package domain
 
-// AgentLLM selects the language model of an agent: an engine of the installation and one of its models.
+// AgentLLM selects the language model of an agent: an engine that the operator has configured, and one of its models.
 type AgentLLM struct {
 	Engine      string   `json:"engine,omitempty"`
 	Model       string   `json:"model,omitempty"`
@@ -9,7 +9,7 @@ type AgentLLM struct {
 	Speculative bool     `json:"speculative,omitempty"` // the model is requested as soon as the caller is silent, before the end of the turn is certain
 }
 
-// AgentSTT selects the speech recognition of an agent.
+// AgentSTT selects the speech recognition engine of an agent and its language.
 type AgentSTT struct {
 	Engine   string   `json:"engine,omitempty"`
 	Model    string   `json:"model,omitempty"`
@@ -31,7 +31,7 @@ type TurnTaking struct {
 	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty"`     // silence in milliseconds that ends the caller's turn
 }
 
-// The modes and actions of answering machine detection (AgentAMD).
+// Modes of answering machine detection, and actions after an answering machine is detected.
 const (
 	AMDOff      = "off"
 	AMDAsync    = "async" // the agent speaks during detection
@@ -51,8 +51,8 @@ type AgentAMD struct {
 // IsEnabled reports whether answering machine detection runs. A nil AgentAMD means off.
 func (a *AgentAMD) IsEnabled() bool { return a != nil && (a.Mode == AMDAsync || a.Mode == AMDWait) }
 
-// MachineAction returns the action for an answering machine: hangup or leave_message. It returns "" if the call
-// continues.
+// MachineAction returns what the agent does when an answering machine is detected: hangup or leave_message. It returns ""
+// if the conversation continues.
 func (a *AgentAMD) MachineAction() string {
 	if a.IsEnabled() && a.VoicemailAction != AMDContinue {
 		return a.VoicemailAction
@@ -60,7 +60,7 @@ func (a *AgentAMD) MachineAction() string {
 	return ""
 }
 
-// AnsweredByMachine reports whether a value of answered_by means that no conversation is possible.
+// AnsweredByMachine reports whether answered_by has a value with which no conversation is possible.
 func AnsweredByMachine(by string) bool {
 	return by == "voicemail" || by == "fax" || by == "unavailable"
 }

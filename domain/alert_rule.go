@@ -2,7 +2,7 @@ package domain
 
 import "time"
 
-// AlertKind is what an alert rule watches.
+// AlertKind selects what an alert rule watches, such as a trunk or the spend.
 type AlertKind string
 
 // The kinds of alert rules.
@@ -13,7 +13,7 @@ const (
 	AlertEndpointDisabled AlertKind = "endpoint_disabled" // a webhook endpoint was disabled after failures
 )
 
-// Values returns the kinds of an alert.
+// Values returns the kinds of alert rules.
 func (AlertKind) Values() []string {
 	return values(AlertAnswerRate, AlertTrunkDown, AlertSpend, AlertEndpointDisabled)
 }
@@ -34,10 +34,10 @@ type AlertRule struct {
 	Paused             bool      `json:"paused"`
 }
 
-// Key returns the store key.
+// Key returns the key of the alert rule in the store.
 func (r *AlertRule) Key() Key { return Key{"alert_rule", r.WorkspaceID, r.ID} }
 
-// Indexes returns one index of all rows.
+// Indexes returns the index of all alert rules.
 func (r *AlertRule) Indexes() []string { return []string{"all"} }
 
 // Sort returns the ID, which sorts by creation time.
@@ -46,7 +46,7 @@ func (r *AlertRule) Sort() string { return r.ID }
 // AlertStatus is the state of an alert.
 type AlertStatus string
 
-// The states of an alert. A resolved alert has no row.
+// States of an alert. An alert that is resolved is deleted.
 const (
 	AlertPending AlertStatus = "pending" // the condition is met, but not for long enough
 	AlertFiring  AlertStatus = "firing"  // notifications were sent
@@ -57,7 +57,8 @@ func (AlertStatus) Values() []string {
 	return values(AlertPending, AlertFiring)
 }
 
-// Alert is a condition that an alert rule found. There is at most one alert for each rule and subject.
+// Alert is a subject of an alert rule, such as a trunk, that meets the condition of the rule. There is at most one alert
+// for each rule and subject.
 type Alert struct {
 	Meta
 	RuleID        string      `json:"rule_id"`
@@ -75,17 +76,17 @@ type Alert struct {
 	Count         int         `json:"count"` // answer_rate: number of calls
 }
 
-// Key returns the store key: rule and subject.
+// Key returns the key of the alert in the store. It contains the rule ID and the subject.
 func (a *Alert) Key() Key { return Key{"alert", a.WorkspaceID, a.RuleID + "/" + a.Subject} }
 
-// Indexes returns one index of all rows.
+// Indexes returns the index of all alerts.
 func (a *Alert) Indexes() []string { return []string{"all"} }
 
 // Sort returns the ID, which sorts by creation time.
 func (a *Alert) Sort() string { return a.ID }
 
-// AlertMail is an alert notification to one email address. It is sent at least once, until a mail server accepts it
-// or Until has passed.
+// AlertMail is an alert notification to one email address that is not yet sent. The service tries until a mail server
+// accepts it or Until has passed. After a crash it may send the mail twice.
 type AlertMail struct {
 	ID          string    `json:"id"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -98,10 +99,10 @@ type AlertMail struct {
 	Until       time.Time `json:"until"` // no further attempts after this time
 }
 
-// Key returns the store key.
+// Key returns the key of the alert mail in the store.
 func (m *AlertMail) Key() Key { return Key{"alert_mail", m.WorkspaceID, m.ID} }
 
-// Indexes returns one index of all rows.
+// Indexes returns the index of all alert mails.
 func (m *AlertMail) Indexes() []string { return []string{"all"} }
 
 // Sort returns the ID, which sorts by creation time.

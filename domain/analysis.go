@@ -27,10 +27,10 @@ type AnalysisDue struct {
 	Tries       int           `json:"tries"`
 }
 
-// Key returns the store key.
+// Key returns the key of the pending analysis in the store.
 func (a *AnalysisDue) Key() Key { return Key{"analysis_due", a.WorkspaceID, a.CallID} }
 
-// Indexes returns one index of all pending analyses.
+// Indexes returns the index of all pending analyses.
 func (a *AnalysisDue) Indexes() []string { return []string{"todo"} }
 
 // Sort returns the call ID.

@@ -20,10 +20,10 @@ type Provider struct {
 	ReminderHours *ReminderHours        `json:"reminder_hours,omitempty"` // hours in which reminders are sent. Default: 08:00 to 21:00.
 }
 
-// Key returns the store key.
+// Key returns the key of the provider in the store.
 func (x *Provider) Key() Key { return Key{"provider", x.WorkspaceID, x.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all providers in the environment.
 func (x *Provider) Indexes() []string { return []string{envIndex(x.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
@@ -37,21 +37,21 @@ type ProviderName struct {
 	ProviderID  string      `json:"provider_id"`
 }
 
-// Key returns the store key.
+// Key returns the key of the reserved name in the store. It contains the environment and the name.
 func (n *ProviderName) Key() Key {
 	return Key{"provider_name", n.WorkspaceID, string(n.Environment) + "/" + n.Name}
 }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the reserved name is read by key only.
 func (n *ProviderName) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the reserved name has no index.
 func (n *ProviderName) Sort() string { return "" }
 
 // AppointmentStatus is the state of an appointment.
 type AppointmentStatus string
 
-// The states of an appointment.
+// States of an appointment.
 const (
 	AppointmentBooked    AppointmentStatus = "booked"    // the time is reserved
 	AppointmentConfirmed AppointmentStatus = "confirmed" // the patient has confirmed
@@ -100,10 +100,10 @@ type Appointment struct {
 	Reminders       []AppointmentReminder `json:"reminders,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the appointment in the store.
 func (a *Appointment) Key() Key { return Key{"appointment", a.WorkspaceID, a.ID} }
 
-// Indexes returns the environment, status, provider, patient and call.
+// Indexes returns the indexes by environment, status, provider and phone number, and the index by call if there is one.
 func (a *Appointment) Indexes() []string {
 	e := string(a.Environment)
 	ix := []string{
@@ -125,8 +125,8 @@ type Booked struct {
 	AppointmentID string    `json:"appointment_id"`
 }
 
-// BookingDay lists the booked spans of one provider on one UTC day. Every commit that changes an appointment also
-// changes this row and guards its version, so that no time is booked twice.
+// BookingDay lists the booked periods of one provider on one UTC day. Every commit that changes an appointment also
+// changes this record and requires that its version is unchanged, so that no time is booked twice.
 type BookingDay struct {
 	WorkspaceID string   `json:"workspace_id"`
 	ProviderID  string   `json:"provider_id"`
@@ -134,11 +134,11 @@ type BookingDay struct {
 	Booked      []Booked `json:"booked"`
 }
 
-// Key returns the store key: provider and day, in chronological order.
+// Key returns the key of the booking day in the store. It contains the provider and the day, in chronological order.
 func (d *BookingDay) Key() Key { return Key{"booking", d.WorkspaceID, d.ProviderID + "/" + d.Day} }
 
-// Indexes returns no indexes: days are listed by key prefix.
+// Indexes returns no indexes: booking days are listed by key prefix.
 func (d *BookingDay) Indexes() []string { return nil }
 
-// Sort returns the day.
+// Sort returns the day as YYYY-MM-DD.
 func (d *BookingDay) Sort() string { return d.Day }

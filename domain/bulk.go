@@ -24,7 +24,7 @@ func (BulkType) Values() []string {
 // BulkStatus is the state of a bulk job.
 type BulkStatus string
 
-// The states of a bulk job. The last two are final.
+// States of a bulk job. BulkCompleted and BulkCancelled are final.
 const (
 	BulkQueued    BulkStatus = "queued"
 	BulkRunning   BulkStatus = "running"
@@ -37,14 +37,14 @@ func (BulkStatus) Values() []string {
 	return values(BulkQueued, BulkRunning, BulkCompleted, BulkCancelled)
 }
 
-// Limits of a bulk job: the number of items, and the number of errors that the job itself lists. All errors are
-// stored with their items.
+// MaxBulkItems is the maximum number of items of a bulk job. MaxBulkErrors is the maximum number of errors that the job
+// lists. Further errors are stored only with their items.
 const (
 	MaxBulkItems  = 10_000
 	MaxBulkErrors = 1000
 )
 
-// BulkError describes why one item was rejected or failed. Index counts from 0.
+// BulkError describes why an item of a bulk job was rejected or failed. Index is the index of the item, from 0.
 type BulkError struct {
 	Index   int    `json:"index"`
 	Code    Code   `json:"code"`
@@ -52,8 +52,8 @@ type BulkError struct {
 	Param   string `json:"param"`
 }
 
-// Bulk is a job with many items that are processed one after another, each exactly once. Accepted is the sum of
-// Pending, Done, Failed and Cancelled.
+// Bulk is a job with many items, which the service executes one after the other, each exactly once. Accepted is the sum
+// of Pending, Done, Failed and Cancelled.
 type Bulk struct {
 	Meta
 	RequestTrace
@@ -68,9 +68,9 @@ type Bulk struct {
 	Done      int         `json:"done"`
 	Failed    int         `json:"failed"`
 	Cancelled int         `json:"cancelled"`
-	Errors    []BulkError `json:"errors"` // stored in a separate row
-	// Waiting is what the next item waits for: line or trunk. It is calling_hours if all pending items wait for
-	// their calling hours, which open first at WaitingUntil. Neither field is stored.
+	Errors    []BulkError `json:"errors"` // stored in a separate record, BulkErrors
+	// Waiting is the reason for which the next item waits: line (concurrency limit) or trunk. It is calling_hours if all
+	// pending items wait for their calling hours. WaitingUntil is the first time at which these open. Neither field is stored.
 	Waiting      string     `json:"waiting,omitempty"`
 	WaitingUntil *time.Time `json:"waiting_until,omitempty"`
 	CompletedAt  *time.Time `json:"completed_at"`
@@ -91,17 +91,17 @@ func (b *Bulk) Cancel(now time.Time) {
 	b.Cancelled, b.Pending = b.Cancelled+b.Pending, 0
 }
 
-// AddError records the error of an item, up to MaxBulkErrors.
+// AddError adds the error of an item to the errors that the job lists, unless it already lists MaxBulkErrors.
 func (b *Bulk) AddError(e BulkError) {
 	if len(b.Errors) < MaxBulkErrors {
 		b.Errors = append(b.Errors, e)
 	}
 }
 
-// Key returns the store key.
+// Key returns the key of the bulk job in the store.
 func (b *Bulk) Key() Key { return Key{"bulk", b.WorkspaceID, b.ID} }
 
-// Indexes returns the environment and target, and "open" until the job ends or "over" afterwards.
+// Indexes returns the indexes by environment and by target. They also include "open" until the job ends, and then "over".
 func (b *Bulk) Indexes() []string {
 	ix := []string{envIndex(b.Environment), "open"}
 	if b.Final() {
@@ -113,8 +113,8 @@ func (b *Bulk) Indexes() []string {
 	return ix
 }
 
-// Records returns the rows to store for the job. storedErrors is the number of errors that are already stored. The
-// row of errors is included only if there are more.
+// Records returns the records to store for a changed bulk job. kept is the number of errors that are already stored. The
+// record of the errors is included only if there are more.
 func (b *Bulk) Records(kept int) []Record {
 	row := *b
 	row.Errors = nil
@@ -124,21 +124,21 @@ func (b *Bulk) Records(kept int) []Record {
 	return []Record{&row, &BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Errors: b.Errors}}
 }
 
-// BulkErrors stores the errors of a bulk job in a separate row, because every processed item changes the row of the
-// job.
+// BulkErrors stores the errors of a bulk job. It is separate from Bulk, because every executed item changes the record
+// of the job.
 type BulkErrors struct {
 	BulkID      string      `json:"bulk_id"`
 	WorkspaceID string      `json:"workspace_id"`
 	Errors      []BulkError `json:"errors"`
 }
 
-// Key returns the store key.
+// Key returns the key of the errors in the store.
 func (e *BulkErrors) Key() Key { return Key{"bulk_errors", e.WorkspaceID, e.BulkID} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the errors of a job are read by key only.
 func (e *BulkErrors) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the errors have no index.
 func (e *BulkErrors) Sort() string { return "" }
 
 // Sort returns the ID, which sorts by creation time.
@@ -147,7 +147,7 @@ func (b *Bulk) Sort() string { return b.ID }
 // BulkItemStatus is the state of an item of a bulk job.
 type BulkItemStatus string
 
-// The states of an item. All except the first two are final.
+// States of an item of a bulk job. All except ItemPending and ItemWaiting are final.
 const (
 	ItemPending   BulkItemStatus = "pending"
 	ItemWaiting   BulkItemStatus = "waiting" // until its calling hours open; never stored
@@ -162,8 +162,8 @@ func (BulkItemStatus) Values() []string {
 	return values(ItemPending, ItemWaiting, ItemDone, ItemFailed, ItemRejected, ItemCancelled)
 }
 
-// BulkItem is the result of one item of a bulk job. The row is written once, in the commit that executes the item.
-// An item without a row is pending.
+// BulkItem is the result of one item of a bulk job. The commit that executes the item stores it. An item without a stored
+// result is pending.
 type BulkItem struct {
 	BulkID      string         `json:"bulk_id"`
 	WorkspaceID string         `json:"workspace_id"`
@@ -177,7 +177,7 @@ type BulkItem struct {
 	CreatedAt   time.Time      `json:"-"`               // creation time of the job; not stored
 }
 
-// Key returns the store key.
+// Key returns the key of the item's result in the store. It contains the job and the index of the item.
 func (i *BulkItem) Key() Key {
 	return Key{"bulk_item", i.WorkspaceID, i.BulkID + "/" + sortableNumber(i.Index)}
 }
@@ -185,10 +185,10 @@ func (i *BulkItem) Key() Key {
 // Indexes returns no indexes: items are listed by key prefix.
 func (i *BulkItem) Indexes() []string { return nil }
 
-// Sort returns the index.
+// Sort returns the index of the item as sortable text.
 func (i *BulkItem) Sort() string { return sortableNumber(i.Index) }
 
-// BulkChunkSize is the number of items in one row.
+// BulkChunkSize is the number of items in one BulkChunk.
 const BulkChunkSize = 500
 
 // BulkChunk stores items of a bulk job as they were submitted, until the job ends.
@@ -199,7 +199,7 @@ type BulkChunk struct {
 	Entries     []BulkEntry `json:"entries"`
 }
 
-// ClearOrders removes the submitted items and keeps the errors.
+// ClearOrders removes the submitted items from the chunk after the end of the job, and leaves the errors.
 func (c *BulkChunk) ClearOrders() {
 	for i := range c.Entries {
 		c.Entries[i].Order = nil
@@ -212,7 +212,7 @@ type BulkEntry struct {
 	Error *BulkError      `json:"error,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the chunk in the store. It contains the job and the index of the chunk.
 func (c *BulkChunk) Key() Key {
 	return Key{"bulk_chunk", c.WorkspaceID, c.BulkID + "/" + sortableNumber(c.Index)}
 }
@@ -220,5 +220,5 @@ func (c *BulkChunk) Key() Key {
 // Indexes returns no indexes: chunks are listed by key prefix.
 func (c *BulkChunk) Indexes() []string { return nil }
 
-// Sort returns the index.
+// Sort returns the index of the chunk as sortable text.
 func (c *BulkChunk) Sort() string { return sortableNumber(c.Index) }

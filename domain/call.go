@@ -8,13 +8,13 @@ import (
 // Direction is the direction of a call or message.
 type Direction string
 
-// The directions.
+// Directions of a call or message, from the view of the service.
 const (
 	Inbound  Direction = "inbound"
 	Outbound Direction = "outbound"
 )
 
-// Values returns the directions of a call.
+// Values returns the directions of a call or message.
 func (Direction) Values() []string {
 	return values(Inbound, Outbound)
 }
@@ -22,7 +22,7 @@ func (Direction) Values() []string {
 // CallStatus is the state of a call.
 type CallStatus string
 
-// The states of a call. The last five are final.
+// States of a call. CallCompleted and the four after it are final.
 const (
 	CallQueued       CallStatus = "queued"
 	CallInitiated    CallStatus = "initiated"
@@ -44,12 +44,12 @@ func (CallStatus) Values() []string {
 	)
 }
 
-// EndedByValues returns the values of ended_by.
+// EndedByValues returns the values of the field ended_by of a call.
 func EndedByValues() []string {
 	return []string{EndedByAgent, EndedByRemote, EndedByAPI, EndedByService}
 }
 
-// The values of ended_by of a call and of by of a transfer.
+// Values of the field ended_by of a call and of the field by of a transfer.
 const (
 	EndedByAgent   = "agent"
 	EndedByRemote  = "remote"
@@ -57,7 +57,7 @@ const (
 	EndedByService = "service"
 )
 
-// AnsweredByValues returns the values of answered_by.
+// AnsweredByValues returns the values of the field answered_by of a call.
 func AnsweredByValues() []string {
 	return []string{"human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}
 }
@@ -77,7 +77,7 @@ type Leg struct {
 	EndedAt   *time.Time `json:"ended_at"`
 }
 
-// CallOutcome is the outcome of a call, in the call and in call.ended.
+// CallOutcome is the outcome of a call, in the call object of the API and in the event call.ended.
 type CallOutcome struct {
 	Result            Outcome `json:"result"`
 	AppointmentBooked bool    `json:"appointment_booked" doc:"Whether the call booked an appointment and did not cancel it."`
@@ -94,7 +94,7 @@ type Diverted struct {
 	Reason string `json:"reason,omitempty"` // unconditional, no-answer, user-busy …
 }
 
-// Caller is the information of the trunk about the caller of an inbound call.
+// Caller holds what the SIP headers of an inbound call say about the caller.
 type Caller struct {
 	Name       string     `json:"name,omitempty"`     // display name of the From header
 	Withheld   bool       `json:"withheld,omitempty"` // the caller withholds the number
@@ -188,10 +188,11 @@ func (c *Call) Final() bool {
 	return false
 }
 
-// Key returns the store key.
+// Key returns the key of the call in the store.
 func (c *Call) Key() Key { return Key{"call", c.WorkspaceID, c.ID} }
 
-// Indexes returns the indexes of a call: environment, status, activity, recording, campaign, contact and agent.
+// Indexes returns the indexes by environment and status, and those of active and of recorded calls. They also include the
+// indexes by campaign, contact and agent.
 func (c *Call) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
@@ -242,13 +243,13 @@ type Segment struct {
 	EndMs       int64   `json:"end_ms"`
 	Confidence  float64 `json:"confidence"`
 	Interrupted bool    `json:"interrupted"`
-	// FirstTokenMs is the time until the first token of the model answer that starts with this segment. Sources are
-	// the passages of knowledge bases that the model received.
+	// FirstTokenMs is the time until the first token of the language model's answer that starts with this segment.
+	// Sources are the passages of knowledge bases that the model received.
 	FirstTokenMs int64     `json:"llm_first_token_ms,omitempty"`
 	Sources      []Passage `json:"sources,omitempty"`
 }
 
-// Passage identifies a passage of a knowledge base.
+// Passage identifies a passage in a source, such as a document, of a knowledge base.
 type Passage struct {
 	KnowledgeBaseID string `json:"knowledge_base_id"`
 	SourceID        string `json:"source_id"`
@@ -268,10 +269,10 @@ type Transcript struct {
 	SealedBody  string    `json:"sealed_body,omitempty"` // the encrypted segments, at rest
 }
 
-// Key returns the store key.
+// Key returns the key of the transcript in the store.
 func (t *Transcript) Key() Key { return Key{"transcript", t.WorkspaceID, t.CallID} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the transcript is read by key only.
 func (t *Transcript) Indexes() []string { return nil }
 
 // Sort returns the call ID.
@@ -302,8 +303,8 @@ func (t *Transcript) Unseal(f func(field, text string) (string, error)) error {
 	return ReadRow([]byte(body), t)
 }
 
-// Attempt is the row of an open call. It is committed before the first INVITE is sent and deleted in the commit
-// that ends the call. After a crash it names the calls that were interrupted and the dialogs to end.
+// Attempt is the record of an open call. It is committed before the first INVITE is sent, and the commit that ends the
+// call deletes it. After a crash the stored Attempts show which calls were interrupted and which SIP dialogs to end.
 type Attempt struct {
 	ID          string       `json:"id"` // AttemptID for a campaign, otherwise the call ID
 	WorkspaceID string       `json:"workspace_id"`
@@ -317,15 +318,15 @@ type Attempt struct {
 	OpenedAt    time.Time    `json:"opened_at"`
 	Tariff      int          `json:"tariff,omitempty"` // tariff of the workspace when the call was opened
 	Legs        []AttemptLeg `json:"legs"`
-	// Trace holds the SIP messages up to the last commit in the format of SIPMessage.Append. It is the only trace
-	// that survives a crash.
+	// Trace holds the SIP messages of the call up to the last commit, in the format of SIPMessage.Append. After a
+	// crash it is the only SIP trace of the call.
 	Trace []byte `json:"-"`
-	// ResumeState is what another process needs to resume the call (package actors/call). nil: the call cannot be
-	// resumed.
+	// ResumeState is the state from which another process resumes the call (package actors/call). It is nil if the call
+	// cannot be resumed.
 	ResumeState json.RawMessage `json:"kept,omitempty"`
 }
 
-// AttemptLeg is one leg of an open call.
+// AttemptLeg is one SIP leg of an open call.
 type AttemptLeg struct {
 	Number    int             `json:"number"`
 	TrunkID   string          `json:"trunk_id"`
@@ -334,10 +335,10 @@ type AttemptLeg struct {
 	Dialog    json.RawMessage `json:"dialog,omitempty"` // sip.DialogState
 }
 
-// Key returns the store key.
+// Key returns the key of the Attempt in the store.
 func (a *Attempt) Key() Key { return Key{"attempt", a.WorkspaceID, a.ID} }
 
-// Indexes returns the campaign of the call, or "single" without one.
+// Indexes returns the index of the campaign to which the call belongs, or "single" for a call without a campaign.
 func (a *Attempt) Indexes() []string {
 	if a.CampaignID != "" {
 		return []string{"campaign=" + a.CampaignID}
@@ -348,8 +349,8 @@ func (a *Attempt) Indexes() []string {
 // Sort returns the call ID.
 func (a *Attempt) Sort() string { return a.CallID }
 
-// RawPart returns the SIP trace.
+// RawPart returns the SIP trace as the raw part of the record, which is stored as bytes after the JSON.
 func (a *Attempt) RawPart() []byte { return a.Trace }
 
-// SetRawPart sets the SIP trace.
+// SetRawPart sets the SIP trace from the raw part of the record.
 func (a *Attempt) SetRawPart(part []byte) { a.Trace = part }

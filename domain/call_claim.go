@@ -9,7 +9,7 @@ import (
 // authenticated. The process with the highest rank gets the call.
 type ClaimRank int
 
-// The ranks in ascending order.
+// Ranks of a claim in ascending order.
 const (
 	ClaimNone                  ClaimRank = iota // the source address matches no trunk
 	ClaimSource                                 // the source matches a trunk, but the called number is unknown
@@ -19,8 +19,8 @@ const (
 	ClaimNumber                                 // the called number belongs to the trunk
 )
 
-// CallClaim is the best claim of one process to an inbound call. Several processes claim a call if their workspaces
-// have trunks with the same source address.
+// CallClaim states how well an inbound call fits the workspaces on one process. Several processes claim a call if their
+// workspaces have trunks with the same source address.
 type CallClaim struct {
 	Rank               ClaimRank `json:"rank"`
 	Since              time.Time `json:"since,omitzero"`     // creation time of the trunk
@@ -31,9 +31,9 @@ type CallClaim struct {
 	ByHeader bool `json:"by_header,omitempty"`
 }
 
-// order returns the precedence of a node's claim to an inbound call; the highest claim gets the call. The
-// catch-all number (*) of a trunk whose digest credentials the caller sends precedes a number of another trunk
-// that requires authentication, because an authenticated caller reaches numbers of its own trunk only.
+// order returns the precedence of a claim. The claim with the highest value gets the call. If the caller sends the digest
+// credentials of a trunk, the catch-all number (*) of this trunk precedes a number of another trunk that requires
+// authentication. An authenticated caller reaches numbers of its own trunk only.
 func (c CallClaim) order() int {
 	if c.NamedByCredentials && c.Rank == ClaimCatchAll {
 		return 2*int(ClaimUnauthenticatedNumber) + 1
@@ -47,15 +47,15 @@ func (c CallClaim) Precedes(o CallClaim) bool {
 	return cmp.Or(cmp.Compare(o.order(), c.order()), c.Since.Compare(o.Since), cmp.Compare(c.TrunkID, o.TrunkID)) < 0
 }
 
-// NodeClaim is the claim of another process.
+// NodeClaim is a claim to an inbound call by another process of the cluster.
 type NodeClaim struct {
 	CallClaim
 
 	Node string // ID of the process
 }
 
-// BestClaim returns the index of the claim of another process that wins over the own claim, or -1. A claim of rank
-// ClaimSource counts only if the own process does not know the source.
+// BestClaim returns the index of the claim in others that gets the call, or -1 if own precedes all of them. A claim of
+// rank ClaimSource counts only if own has the rank ClaimNone.
 func BestClaim(own CallClaim, others []NodeClaim) int {
 	at, best := -1, own
 	for i, o := range others {

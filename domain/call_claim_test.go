@@ -16,7 +16,7 @@ func TestBetterClaimWinsThenOlderTrunk(t *testing.T) {
 	}
 	named := at(domain.ClaimCatchAll, 9, "z")
 	named.NamedByCredentials = true
-	order := []domain.CallClaim{ // the best first
+	order := []domain.CallClaim{ // in order of precedence, highest first
 		at(domain.ClaimNumber, 9, "z"), named, at(domain.ClaimUnauthenticatedNumber, 1, "a"), at(domain.ClaimCatchAll, 1, "b"), at(domain.ClaimCatchAll, 2, "a"),
 		at(domain.ClaimCatchAll, 2, "b"), at(domain.ClaimUnauthenticated, 1, "a"), at(domain.ClaimSource, 1, "a"),
 		{},

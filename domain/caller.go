@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Limits of the information of a trunk about a caller.
+// Limits for the caller information in an INVITE: maxSteps entries of Diversion and of History-Info, maxStepText bytes
+// of each entry, maxCallName bytes of a name and maxIdentity bytes of the Identity header.
 const (
 	maxSteps    = 10
 	maxStepText = 256
@@ -13,16 +14,17 @@ const (
 	maxIdentity = 4096
 )
 
-// CallingParty is the information of an INVITE from a trunk about its caller.
+// CallingParty holds the fields of an INVITE from a trunk that identify the caller.
 type CallingParty struct {
 	From, Name string            // user and display name of the From header
 	Verstat    string            // verstat parameter of the number
 	Header     map[string]string // header values by canonical name; repeated headers are joined with commas
 }
 
-// ReadCaller returns the caller ID of an inbound call and what else is known about the caller. shown is a number in
-// E.164 if possible, Anonymous if the number is withheld, or else the user of the From header. Asserted identities
-// count only in headers that the trunk lists in caller_id_headers. country is the country of national numbers.
+// ReadCaller returns the caller ID of an inbound call and the other information about the caller. shown is a number
+// in E.164 if possible, Anonymous if the number is withheld, or else the user part of the From header. Asserted
+// identities are used only from headers that the trunk lists in caller_id_headers. National numbers are numbers of
+// country.
 func (p CallingParty) ReadCaller(t *Trunk, country string) (shown string, c *Caller) {
 	c = &Caller{
 		Name: sanitizeText(p.Name, maxCallName), Verstat: p.Verstat, Identity: sanitizeText(p.Header["Identity"], maxIdentity),
@@ -57,7 +59,7 @@ func (p CallingParty) ReadCaller(t *Trunk, country string) (shown string, c *Cal
 	return shown, c
 }
 
-// IsEmpty reports whether nothing is known about the caller except the number.
+// IsEmpty reports whether the call has no information about the caller except the number.
 func (c *Caller) IsEmpty() bool {
 	return c.Name == "" && !c.Withheld && c.Asserted == "" && c.Verstat == "" && c.Identity == "" && len(c.Diversions) == 0 && len(c.History) == 0
 }
@@ -79,7 +81,7 @@ func isAnonymous(user string) bool {
 	return false
 }
 
-// displayNumber returns the user part in E.164 if it is a telephone number.
+// displayNumber returns the user part in E.164 if it is a telephone number, and otherwise the user part as text.
 func displayNumber(user, country string) string {
 	if e164, err := E164(user, country); err == nil {
 		return e164
@@ -87,7 +89,7 @@ func displayNumber(user, country string) string {
 	return sanitizeText(user, maxCallName)
 }
 
-// parseDiversions returns the redirections in Diversion headers, the last one first (RFC 5806).
+// parseDiversions returns the redirections in Diversion headers. The most recent redirection comes first (RFC 5806).
 func parseDiversions(header, country string) []Diverted {
 	var out []Diverted
 	for _, entry := range splitHeader(header) {

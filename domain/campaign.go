@@ -8,7 +8,7 @@ import (
 // CampaignStatus is the state of a campaign.
 type CampaignStatus string
 
-// The campaign states of the specification. The last two are final.
+// The campaign states. The states completed and cancelled are final.
 const (
 	CampaignDraft     CampaignStatus = "draft"
 	CampaignScheduled CampaignStatus = "scheduled"
@@ -25,7 +25,7 @@ func (CampaignStatus) Values() []string {
 	)
 }
 
-// Final reports whether the campaign has ended.
+// Final reports whether the status is final: the campaign is completed or cancelled.
 func (s CampaignStatus) Final() bool { return s == CampaignCompleted || s == CampaignCancelled }
 
 // PauseReasons returns the values of pause_reason, the reason why the service paused a campaign. A campaign that
@@ -34,17 +34,17 @@ func PauseReasons() []string {
 	return []string{PausedByTrunkFailures, PausedWithoutScript, PausedByRestore}
 }
 
-// The values of pause_reason.
+// The values of pause_reason: why the service paused a campaign.
 const (
 	PausedByTrunkFailures = "trunk_failures"     // half of the latest calls failed in the trunk
 	PausedWithoutScript   = "script_unavailable" // the agent or pathway cannot be read
 	PausedByRestore       = "restored"           // the store was restored from a backup
 )
 
-// CompletionReasons returns the values of completion_reason.
+// CompletionReasons returns the values of completion_reason, the reason why a campaign is completed.
 func CompletionReasons() []string { return []string{CompletedExhausted, CompletedWindowEnded} }
 
-// The values of completion_reason.
+// The values of completion_reason: why a campaign is completed.
 const (
 	CompletedExhausted   = "exhausted"    // every contact has a final state
 	CompletedWindowEnded = "window_ended" // the end of the schedule was reached
@@ -62,7 +62,7 @@ type Schedule struct {
 // PacingMode reports whether a campaign keeps a fixed pace or slows down when its calls fail.
 type PacingMode string
 
-// The modes.
+// The pacing modes of a campaign.
 const (
 	PacingFixed    PacingMode = "fixed" // also the meaning of an empty mode
 	PacingAdaptive PacingMode = "adaptive"
@@ -80,7 +80,7 @@ type Pacing struct {
 	Mode           PacingMode `json:"mode,omitempty"`
 }
 
-// Retry defines which outcomes are retried. MaxAttempts includes the first attempt.
+// Retry defines which call outcomes lead to another attempt. MaxAttempts includes the first attempt.
 type Retry struct {
 	Enabled       bool     `json:"enabled"`
 	MaxAttempts   int      `json:"max_attempts"`
@@ -101,13 +101,13 @@ type CallingHours struct {
 	Timezone string `json:"timezone"`
 }
 
-// OptOut lists the keywords by which a contact opts out, and the action.
+// OptOut lists the keywords by which a contact opts out, and the action that an opt-out triggers.
 type OptOut struct {
 	Keywords []string `json:"keywords"`
 	Action   string   `json:"action"` // add_to_dnc
 }
 
-// Compliance holds the rules that protect the called party.
+// Compliance holds the campaign's rules that protect the called party: do-not-call scrubbing, calling hours and opt-out.
 type Compliance struct {
 	DNCScrub     bool         `json:"dnc_scrub"`
 	DNCListID    string       `json:"dnc_list_id,omitempty"`
@@ -138,10 +138,10 @@ type Campaign struct {
 	EndedAt          *time.Time        `json:"ended_at,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the campaign in the store.
 func (c *Campaign) Key() Key { return Key{"campaign", c.WorkspaceID, c.ID} }
 
-// Indexes returns the environment and status, and "open" until the campaign ends.
+// Indexes returns the indexes by environment and by status, and the index "open" until the campaign ends.
 func (c *Campaign) Indexes() []string {
 	e := string(c.Environment)
 	ix := []string{envIndex(c.Environment), "status=" + e + "/" + string(c.Status)}
@@ -154,7 +154,7 @@ func (c *Campaign) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (c *Campaign) Sort() string { return c.ID }
 
-// Skipped counts the contacts that were not called, by rule.
+// Skipped counts the contacts that the campaign did not call, by the rule that forbade the call.
 type Skipped struct {
 	DNC       int `json:"dnc"`
 	Hours     int `json:"hours"`
@@ -177,19 +177,19 @@ type Progress struct {
 	Skipped         Skipped         `json:"skipped"`
 	Expired         int             `json:"expired"`
 	Attempts        int             `json:"attempts"`         // attempts of all contacts
-	Cursor          int             `json:"cursor"`           // all contacts with a lower ordinal are past pending
+	Cursor          int             `json:"cursor"`           // no contact before this position is pending
 	LastOpenAt      time.Time       `json:"last_open_at"`     // pacing continues from this time after a restart
 	ReportedPercent int             `json:"reported_percent"` // percent in the last campaign.progress event
 	ReportedAt      time.Time       `json:"reported_at"`
 	RetryWaiting    int             `json:"waits"` // contacts in retry_wait
-	// DecisionPages is the number of rows in the decision log. DecisionHead is the hash of the last row.
+	// DecisionPages is the number of pages in the decision log. DecisionHead is the hash of the last page.
 	DecisionPages int    `json:"decision_pages,omitempty"`
 	DecisionHead  string `json:"decision_head,omitempty"`
 	Screened      int    `json:"screened,omitempty"` // rows of uploads that were screened out and appear in the results
 	Edits         int    `json:"edits,omitempty"`    // number of ContactEdit rows; 0: none has to be looked up
 }
 
-// FinalContacts returns the number of contacts in a final state.
+// FinalContacts returns the number of contacts in a final state, including skipped and expired contacts.
 func (p *Progress) FinalContacts() int {
 	n := p.Skipped.Total() + p.Expired
 	for _, v := range p.Outcomes {
@@ -198,7 +198,7 @@ func (p *Progress) FinalContacts() int {
 	return n
 }
 
-// Remaining returns the number of waiting contacts: all contacts that are neither final nor open.
+// Remaining returns the number of contacts that wait for a call. They are neither in a final state nor in progress.
 func (p *Progress) Remaining() int { return p.Total - p.FinalContacts() - p.InProgress }
 
 // Percent returns the share of contacts in a final state, 0 to 100.
@@ -209,16 +209,16 @@ func (p *Progress) Percent() float64 {
 	return float64(p.FinalContacts()) * 100 / float64(p.Total)
 }
 
-// Key returns the store key.
+// Key returns the key of the campaign counters in the store.
 func (p *Progress) Key() Key { return Key{"progress", p.WorkspaceID, p.CampaignID} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the campaign counters are read by key or key prefix only.
 func (p *Progress) Indexes() []string { return nil }
 
 // Sort returns the campaign ID.
 func (p *Progress) Sort() string { return p.CampaignID }
 
-// Contact is one person in the contact list of a campaign. It does not change.
+// Contact is one person in the contact list of a campaign. A stored Contact is never modified.
 type Contact struct {
 	Phone    string  `json:"phone"` // E.164
 	Context  Context `json:"context,omitempty"`
@@ -226,19 +226,20 @@ type Contact struct {
 	Country  string  `json:"country,omitempty"`
 }
 
-// Name returns the value "name" of the context.
+// Name returns the value of the context variable "name", or "".
 func (c Contact) Name() string {
 	s, _ := c.Context.Text("name")
 	return s
 }
 
-// ChunkSize is the number of contacts in a chunk. PageSize is the number of contact states in a page.
+// ChunkSize is the number of contacts in a ContactChunk. PageSize is the number of contact states in a ContactPage.
 const (
 	ChunkSize = 500
 	PageSize  = 256
 )
 
-// ContactChunk is an immutable chunk of the contact list. It holds the ordinals from Index*ChunkSize on.
+// ContactChunk is a part of a campaign's contact list and is never modified. Its first contact has the position
+// Index*ChunkSize in the list.
 type ContactChunk struct {
 	CampaignID  string    `json:"campaign_id"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -248,15 +249,15 @@ type ContactChunk struct {
 	Added []ContactRun `json:"added,omitempty"`
 }
 
-// ContactRun is a run of contacts within a chunk that were added together. First is the position of the first
-// contact in the chunk.
+// ContactRun describes adjacent contacts of a chunk that were added to the campaign together. First is the position
+// of the first contact in the chunk.
 type ContactRun struct {
 	First int       `json:"first"`
 	At    time.Time `json:"at"`
 }
 
-// ContactAddedAt returns the time at which the contact at a position of a chunk was added. Without runs this is
-// created, the creation time of the campaign.
+// ContactAddedAt returns the time at which the contact at index place of a chunk was added. Contacts before the first
+// run were added with the campaign, at the time created.
 func ContactAddedAt(runs []ContactRun, place int, created time.Time) time.Time {
 	for _, r := range runs {
 		if r.First > place {
@@ -267,7 +268,7 @@ func ContactAddedAt(runs []ContactRun, place int, created time.Time) time.Time {
 	return created
 }
 
-// ContactTimes is a ContactChunk of which only the times are decoded.
+// ContactTimes decodes only the times at which the contacts of a ContactChunk were added, not the contacts.
 type ContactTimes struct {
 	CampaignID  string       `json:"campaign_id"`
 	WorkspaceID string       `json:"workspace_id"`
@@ -280,10 +281,10 @@ func (c *ContactTimes) Key() Key {
 	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes returns no indexes, as for ContactChunk.
+// Indexes returns no indexes: chunks are listed by key prefix.
 func (c *ContactTimes) Indexes() []string { return nil }
 
-// Sort returns the index of the chunk.
+// Sort returns the index of the chunk as sortable text.
 func (c *ContactTimes) Sort() string { return sortableNumber(c.Index) }
 
 func sortableNumber(n int) string { // sorts like the number
@@ -291,7 +292,7 @@ func sortableNumber(n int) string { // sorts like the number
 	return "00000000"[:max(0, 8-len(s))] + s
 }
 
-// Key returns the store key.
+// Key returns the key of the chunk of contacts in the store.
 func (c *ContactChunk) Key() Key {
 	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
@@ -299,13 +300,13 @@ func (c *ContactChunk) Key() Key {
 // Indexes returns no indexes: chunks are listed by key prefix.
 func (c *ContactChunk) Indexes() []string { return nil }
 
-// Sort returns the index.
+// Sort returns the index of the chunk as sortable text.
 func (c *ContactChunk) Sort() string { return sortableNumber(c.Index) }
 
 // ContactState is the state of a contact, stored as one byte.
 type ContactState byte
 
-// The contact states. The values are stored and must not change.
+// The contact states. The store contains the numeric values, so they must not change.
 const (
 	ContactPending ContactState = iota
 	ContactOpen                 // dialing: an attempt row exists
@@ -328,7 +329,7 @@ var contactStateNames = [...]string{
 	"no_answer", "busy", "failed", "skipped", "expired", "cancelled", "in_call",
 }
 
-// ContactStates returns the values of a contact's status in the order of ContactState.
+// ContactStates returns the names of all contact states in numeric order.
 func ContactStates() []string { return append([]string(nil), contactStateNames[:]...) }
 
 func (s ContactState) String() string {
@@ -338,10 +339,10 @@ func (s ContactState) String() string {
 	return "unknown"
 }
 
-// Final reports whether the contact is not called again.
+// Final reports whether the state is final, so that the campaign does not call the contact again.
 func (s ContactState) Final() bool { return s >= ContactCompleted && s <= ContactCancelled }
 
-// ContactStateOf returns the final contact state for an outcome.
+// ContactStateOf returns the final contact state for the outcome of the contact's last call.
 func ContactStateOf(o Outcome) ContactState {
 	for i, w := range contactStateNames {
 		if w == string(o) && ContactState(i).Final() {
@@ -351,7 +352,7 @@ func ContactStateOf(o Outcome) ContactState {
 	return ContactFailed
 }
 
-// ContactPage is the changing state of PageSize contacts, two bytes for each.
+// ContactPage stores the states and the numbers of attempts of PageSize contacts, two bytes for each contact.
 type ContactPage struct {
 	CampaignID  string `json:"campaign_id"`
 	WorkspaceID string `json:"workspace_id"`
@@ -360,7 +361,7 @@ type ContactPage struct {
 	Attempts    []byte `json:"attempts"` // number of attempts of each contact
 }
 
-// Key returns the store key.
+// Key returns the key of the page of contact states in the store.
 func (p *ContactPage) Key() Key {
 	return Key{"page", p.WorkspaceID, p.CampaignID + "/" + sortableNumber(p.Index)}
 }
@@ -368,7 +369,7 @@ func (p *ContactPage) Key() Key {
 // Indexes returns no indexes: pages are listed by key prefix.
 func (p *ContactPage) Indexes() []string { return nil }
 
-// Sort returns the index.
+// Sort returns the index of the page as sortable text.
 func (p *ContactPage) Sort() string { return sortableNumber(p.Index) }
 
 // ContactResult is the result of the last attempt to reach a contact and, while the contact waits, the time of the
@@ -389,12 +390,12 @@ type ContactResult struct {
 	RetryAt     *time.Time `json:"retry_at,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the contact result in the store.
 func (r *ContactResult) Key() Key {
 	return Key{"result", r.WorkspaceID, r.CampaignID + "/" + sortableNumber(r.Ordinal)}
 }
 
-// Indexes returns an index of contacts that wait for a retry.
+// Indexes returns the index of contacts that wait for a retry, or nil if this contact does not wait.
 func (r *ContactResult) Indexes() []string {
 	if r.RetryAt != nil {
 		return []string{"retry=" + r.CampaignID}
@@ -402,16 +403,16 @@ func (r *ContactResult) Indexes() []string {
 	return nil
 }
 
-// Sort returns the ordinal.
+// Sort returns the position of the contact in the campaign as sortable text.
 func (r *ContactResult) Sort() string { return sortableNumber(r.Ordinal) }
 
-// AttemptID returns the ID of the n-th attempt to reach a contact. The ID is deterministic, so that a guard rejects
-// a second opening of the same attempt.
+// AttemptID returns the ID of attempt number to reach a contact. ordinal is the position of the contact in the contact
+// list. The ID is deterministic, so that the store rejects a second commit that opens the same attempt.
 func AttemptID(campaignID string, ordinal, number int) string {
 	return campaignID + "/" + sortableNumber(ordinal) + "/" + strconv.Itoa(number)
 }
 
-// CampaignStatusObject is the campaign status object of the specification with the additions of API.md.
+// CampaignStatusObject is the status of a campaign in API responses, as API.md specifies.
 type CampaignStatusObject struct {
 	CampaignID       string                 `json:"campaign_id"`
 	Status           CampaignStatus         `json:"status"`
@@ -426,7 +427,7 @@ type CampaignStatusObject struct {
 	Warnings         []Detail               `json:"warnings,omitempty"` // only in the response to a start
 }
 
-// CampaignStatusProgress counts the contacts of a campaign.
+// CampaignStatusProgress counts the contacts of a campaign: all, attempted, remaining and in progress.
 type CampaignStatusProgress struct {
 	Total      int `json:"total"`
 	Attempted  int `json:"attempted"`
@@ -440,7 +441,7 @@ type CampaignStatusTiming struct {
 	EstimatedCompletion *time.Time `json:"estimated_completion"`
 }
 
-// CampaignProgressSummary is the campaign progress in the events of its calls.
+// CampaignProgressSummary is the progress of a campaign in the events about the campaign's calls.
 type CampaignProgressSummary struct {
 	Completed       int     `json:"completed"` // contacts in a final state
 	Remaining       int     `json:"remaining"`
@@ -453,7 +454,7 @@ type Waiting struct {
 	Until  *time.Time `json:"until"`
 }
 
-// StatusOutcomes returns the outcomes that every status object lists.
+// StatusOutcomes returns the outcomes that a campaign status object always counts, even if the count is 0.
 func StatusOutcomes() []Outcome {
 	return []Outcome{
 		OutcomeCompleted, OutcomeConfirmed, OutcomeDeclined, OutcomeVoicemail,
@@ -461,7 +462,7 @@ func StatusOutcomes() []Outcome {
 	}
 }
 
-// NewStatusObject returns the status object of a campaign with these counters.
+// NewStatusObject returns the status object of the campaign c with the counters p.
 func NewStatusObject(c *Campaign, p *Progress) CampaignStatusObject {
 	s := CampaignStatusObject{
 		CampaignID: c.ID, Status: c.Status, PauseReason: c.PauseReason, CompletionReason: c.CompletionReason,

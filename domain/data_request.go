@@ -31,14 +31,14 @@ func (DataRequestStatus) Values() []string {
 	return values(DataQueued, DataRunning, DataWaiting, DataCompleted, DataExpired)
 }
 
-// ResourceRef identifies a resource in a list of others.
+// ResourceRef identifies a resource in DataRequest.Remaining by ID and kind.
 type ResourceRef struct {
 	ID     string `json:"id" doc:"The id of the resource."`
 	Object string `json:"object" doc:"The type of the resource, as in its field object."`
 }
 
-// DataRequest exports or erases the data of one person. A phone number identifies the person. The number is
-// encrypted at rest. It is deleted when an erasure ends or the file of an export expires. Its keyed hash remains.
+// DataRequest exports or erases the data of one person, whom a phone number identifies. The number is encrypted at
+// rest. It is deleted when an erasure ends or the file of an export expires. Its keyed hash remains.
 type DataRequest struct {
 	Meta
 	Type        DataRequestType   `json:"type"`
@@ -52,7 +52,7 @@ type DataRequest struct {
 	DownloadURL string            `json:"download_url,omitempty"`
 	CompletedAt *time.Time        `json:"completed_at"`
 	ExpiresAt   *time.Time        `json:"expires_at"`
-	// Done lists the finished steps. A process that continues the request after a restart skips them.
+	// Done lists the completed processing steps. A process that continues the request after a restart skips them.
 	Done        []string `json:"done,omitempty" hidden:"true"`
 	SealedPhone string   `json:"sealed_phone,omitempty" hidden:"true"`
 }
@@ -60,14 +60,14 @@ type DataRequest struct {
 // DataRequestLifetime is how long the file of an export is stored.
 const DataRequestLifetime = 7 * 24 * time.Hour
 
-// File returns the name of the export file in the blobs of the workspace.
+// File returns the name of the export file in the workspace's blob store.
 func (r *DataRequest) File() string { return r.ID + ".zip" }
 
-// Key returns the store key.
+// Key returns the key of the data request in the store.
 func (r *DataRequest) Key() Key { return Key{"data_request", r.WorkspaceID, r.ID} }
 
-// Indexes returns the environment, the stage and the hash of the number. The stage is "open" until the request is
-// completed, "kept" while it has a file, and "over" afterwards.
+// Indexes returns the indexes by environment, by stage and by the hash of the phone number. The stage is "open" until
+// the request is completed, "kept" while its export file exists, and "over" afterwards.
 func (r *DataRequest) Indexes() []string {
 	stage := "open"
 	switch {
@@ -82,7 +82,7 @@ func (r *DataRequest) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (r *DataRequest) Sort() string { return r.ID }
 
-// Sealed returns a copy whose number is encrypted.
+// Sealed returns a copy whose phone number is encrypted by f.
 func (r *DataRequest) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *r
 	c.Phone = ""
@@ -94,7 +94,7 @@ func (r *DataRequest) Sealed(f func(field, text string) (string, error)) (Record
 	return &c, err
 }
 
-// Unseal decrypts the number.
+// Unseal decrypts the phone number with f.
 func (r *DataRequest) Unseal(f func(field, text string) (string, error)) (err error) {
 	if r.SealedPhone == "" {
 		return nil
@@ -104,7 +104,7 @@ func (r *DataRequest) Unseal(f func(field, text string) (string, error)) (err er
 	return err
 }
 
-// Public returns the request as the API shows it.
+// Public returns a copy with the fields that the API shows.
 func (r *DataRequest) Public() *DataRequest {
 	c := *r
 	c.Done = nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The decisions about a contact.
+// The decisions of a campaign about a contact, as the decision log records them.
 const (
 	DecidedDial   = "dial"   // an attempt was opened
 	DecidedSkip   = "skip"   // the contact is never called
@@ -17,17 +17,17 @@ const (
 	DecidedExpire = "expire" // the schedule ended first
 )
 
-// DecisionsPerPage limits the decisions in one row.
+// DecisionsPerPage is the maximum number of decisions in one page of the decision log.
 const DecisionsPerPage = 64
 
-// Decision records why a contact was called or skipped, and what delayed the contact before. The end of a campaign
-// is one decision about all waiting contacts: Contacts counts them, and Phone is empty.
+// Decision records why a campaign called or skipped a contact, and which rules delayed the call. The end of a
+// campaign is one decision about all waiting contacts: Contacts counts them, and Phone is empty.
 type Decision struct {
 	At      time.Time `json:"at"`
 	Ordinal int       `json:"ordinal"`
 	Phone   string    `json:"phone"` // empty: the decision is about several contacts, or the person was erased
-	// PhoneDigest is the keyed digest of the number of a person who was erased. The hash of the row covers the
-	// digest, so that the log can still be verified.
+	// PhoneDigest replaces Phone after the person's data was erased. It is the keyed digest of the number. The page
+	// hash covers this digest, so that the log can still be verified.
 	PhoneDigest string   `json:"phone_digest,omitempty"`
 	Verdict     string   `json:"decision"`
 	Attempt     int      `json:"attempt,omitempty"`
@@ -36,7 +36,8 @@ type Decision struct {
 	Rules       []Ruling `json:"rules"`
 }
 
-// Ruling is the result of one rule for a contact. Repeated delays by the same rule are one Ruling with a count.
+// Ruling is the result of checking one rule for a contact. Repeated delays by the same rule are one Ruling with a
+// count.
 type Ruling struct {
 	Rule    string     `json:"rule"` // schedule, calling_hours, dnc, frequency, destination, line, cancelled or removed
 	Passed  bool       `json:"passed"`
@@ -53,13 +54,13 @@ type Ruling struct {
 	Last    *time.Time `json:"last,omitempty"`    // last delay
 }
 
-// DecisionRowsPerRead is the number of decision rows in one read.
+// DecisionRowsPerRead is the number of decision log pages that one read of the store returns.
 const DecisionRowsPerRead = 32
 
-// DecisionPage is one row of the decision log of a campaign. Each row contains the hash of the previous row, and
-// the counters of the campaign contain the hash of the last row. Changed, removed and truncated rows are therefore
+// DecisionPage is one page of the decision log of a campaign. Each page contains the hash of the previous page, and
+// the counters of the campaign contain the hash of the last page. Changed, removed and truncated pages are therefore
 // detected. The hashes are keyed, and the key is not in the store: write access to the store is not enough to forge
-// a row.
+// a page.
 type DecisionPage struct {
 	WorkspaceID string     `json:"workspace_id"`
 	CampaignID  string     `json:"campaign_id"`
@@ -69,12 +70,12 @@ type DecisionPage struct {
 	Decisions   []Decision `json:"decisions"`
 }
 
-// Key returns the store key.
+// Key returns the key of the page of the decision log in the store.
 func (p *DecisionPage) Key() Key {
 	return Key{"decision", p.WorkspaceID, p.CampaignID + "/" + sortableNumber(p.Seq)}
 }
 
-// Indexes returns one index for each number that the row decides about.
+// Indexes returns one index for each phone number in the page's decisions.
 func (p *DecisionPage) Indexes() []string {
 	ix := make([]string, 0, len(p.Decisions))
 	known := make(map[string]bool, len(p.Decisions))
@@ -90,11 +91,11 @@ func (p *DecisionPage) Indexes() []string {
 // Sort returns the sequence number as sortable text.
 func (p *DecisionPage) Sort() string { return sortableNumber(p.Seq) }
 
-// DecisionIndex returns the index of the decisions of a campaign about a number.
+// DecisionIndex returns the name of the index of a campaign's decisions about a phone number.
 func DecisionIndex(campaignID, phone string) string { return "phone=" + campaignID + "/" + phone }
 
-// ComputeHash returns the HMAC of the page under key, in hex. It covers the position, the previous hash and all
-// fields. Empty fields add nothing, so that new fields keep old hashes valid.
+// ComputeHash returns the HMAC of the page under key, in hex. It covers the sequence number, the previous hash and
+// the decisions. Empty fields add nothing to the input, so that additional fields keep old hashes valid.
 func (p *DecisionPage) ComputeHash(key []byte) string {
 	h := hashWriter{b: make([]byte, 0, 256*len(p.Decisions)+128)}
 	h.text(1, p.WorkspaceID)
@@ -109,7 +110,8 @@ func (p *DecisionPage) ComputeHash(key []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// numberDigest returns the keyed digest by which the row hash covers the number of decision i.
+// numberDigest returns the keyed digest of the phone number of decision i. The page hash covers this digest instead
+// of the number.
 func (p *DecisionPage) numberDigest(key []byte, i int) string {
 	d := &p.Decisions[i]
 	if d.Phone == "" {
@@ -120,8 +122,8 @@ func (p *DecisionPage) numberDigest(key []byte, i int) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// EraseNumber replaces a number with its digest and reports whether the row contained the number. The hash of the
-// row stays valid.
+// EraseNumber replaces a phone number with its digest and reports whether the page contained the number. The hash of
+// the page stays valid, because it covers only the digest.
 func (p *DecisionPage) EraseNumber(key []byte, phone string) (found bool) {
 	for i := range p.Decisions {
 		if d := &p.Decisions[i]; d.Phone == phone {
@@ -131,7 +133,7 @@ func (p *DecisionPage) EraseNumber(key []byte, phone string) (found bool) {
 	return found
 }
 
-// hashWriter collects the input of a hash. Each value is preceded by a tag and, for text, by its length.
+// hashWriter collects the input of a page hash. Each value is preceded by a tag and, for text, by its length.
 type hashWriter struct{ b []byte }
 
 func (h *hashWriter) text(tag byte, s string) {
@@ -184,7 +186,8 @@ func (h *hashWriter) decision(d *Decision, phone string) {
 	}
 }
 
-// DecisionChain verifies decision pages in sequence.
+// DecisionChain verifies that the pages of a decision log are complete and unchanged. The caller passes the pages in
+// sequence.
 type DecisionChain struct {
 	Key              []byte
 	Pages, Decisions int
@@ -195,7 +198,7 @@ type DecisionChain struct {
 	Erased           int // decisions about erased persons
 }
 
-// StartAfter starts the verification behind the pages that retention deleted.
+// StartAfter starts the verification after the pages that retention deleted, if the record of the deletion is valid.
 func (c *DecisionChain) StartAfter(s *DecisionLogStart) {
 	if !s.IsValid(c.Key) {
 		c.Broken, c.Reason = 1, "the beginning of the log was truncated by something other than its retention"
@@ -229,7 +232,7 @@ func (c *DecisionChain) VerifyPage(p *DecisionPage) bool {
 	return false
 }
 
-// VerifyEnd compares the last page with the values in the counters of the campaign.
+// VerifyEnd checks that the last verified page has the number and the hash in the counters of the campaign.
 func (c *DecisionChain) VerifyEnd(pages int, head string) {
 	if c.Broken == 0 && (c.Pages != pages || c.Head != head) {
 		c.Broken, c.Reason = c.Pages+1, "the log ends before its last row, which is "+strconv.Itoa(pages)

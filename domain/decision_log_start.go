@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 )
 
-// DecisionLogStart records that retention deleted the first rows of a campaign's decision log. The log starts after
-// the row Seq, whose hash was Hash. Proof is an HMAC under the key of the workspace, so that nobody else can remove
-// the beginning of a log undetected.
+// DecisionLogStart records that retention deleted the first pages of a campaign's decision log. The log starts after
+// page Seq, which had the hash Hash. Proof is an HMAC under the key of the workspace, so that the beginning of a log
+// cannot be removed undetected without the key.
 type DecisionLogStart struct {
 	WorkspaceID string `json:"workspace_id"`
 	CampaignID  string `json:"campaign_id"`
@@ -17,16 +17,16 @@ type DecisionLogStart struct {
 	Proof       string `json:"proof"`
 }
 
-// Key returns the store key.
+// Key returns the key of the start of the decision log in the store.
 func (s *DecisionLogStart) Key() Key { return Key{"decision_start", s.WorkspaceID, s.CampaignID + "/"} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the start of the decision log is read by key or key prefix only.
 func (s *DecisionLogStart) Indexes() []string { return nil }
 
-// Sort returns an unused sort key: a campaign has one row.
+// Sort returns an unused sort key, because a campaign has at most one DecisionLogStart.
 func (s *DecisionLogStart) Sort() string { return "" }
 
-// Sign sets the proof.
+// Sign sets the proof, an HMAC of the other fields under key.
 func (s *DecisionLogStart) Sign(key []byte) { s.Proof = s.computeProof(key) }
 
 // IsValid reports whether the proof was made with key.

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// logKey returns the key of the test logs.
+// logKey returns the HMAC key of the decision logs in these tests.
 func logKey() []byte { return []byte("a key that is not in the store") }
 
 // newDecisionLog returns a log of five pages as read from the store.

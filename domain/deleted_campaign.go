@@ -2,8 +2,8 @@ package domain
 
 import "time"
 
-// DeletedCampaign is a deleted campaign of which calls, contacts and other rows may still exist. A background task
-// deletes them, also after a restart, and deletes this row last.
+// DeletedCampaign marks a campaign as deleted while its calls, contacts and other records may still exist. A
+// background task deletes these records, also after a restart, and deletes the DeletedCampaign last.
 type DeletedCampaign struct {
 	WorkspaceID string      `json:"workspace_id"`
 	CampaignID  string      `json:"campaign_id"`
@@ -11,7 +11,7 @@ type DeletedCampaign struct {
 	At          time.Time   `json:"at"`
 }
 
-// Key returns the store key.
+// Key returns the key of the deleted campaign in the store.
 func (d *DeletedCampaign) Key() Key { return Key{"doomed", d.WorkspaceID, d.CampaignID} }
 
 // Indexes returns one index of all deleted campaigns.

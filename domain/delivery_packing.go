@@ -9,7 +9,8 @@ import (
 
 var _ PackedRecord = (*Delivery)(nil)
 
-// Flags for the optional parts of a packed delivery. Unknown flags mean that a newer version wrote the record.
+// Flags for the optional fields of a packed delivery. ReadPacked rejects records with unknown flags, because a newer
+// version of the program wrote them.
 const (
 	packedReplay    = 1 << iota
 	packedAttempted // attempts, status and response time
@@ -18,15 +19,17 @@ const (
 	packedKnown = 1<<(3+4) - 1
 )
 
-// packedStates lists the states by their packed number, from 1. The number 0 means that the state follows as text.
+// packedStates lists the delivery states by the number, from 1, that stands for the state in the packed form. The
+// number 0 means that the state follows as text.
 var packedStates = []DeliveryState{DeliveryQueued, DeliveryRetrying, DeliveryDelivered, DeliveryFailed} //nolint:gochecknoglobals // a table
 
-// timePointers returns pointers to the optional times in packing order.
+// timePointers returns pointers to the optional times in the order in which they are packed.
 func (d *Delivery) timePointers() [4]**time.Time {
 	return [...]**time.Time{&d.FirstAttemptAt, &d.LastAttemptAt, &d.DueAt, &d.DeliveredAt}
 }
 
-// AppendPacked implements PackedRecord. The key contains workspace, endpoint and event.
+// AppendPacked implements PackedRecord. It omits the IDs of workspace, endpoint and event, which the store key
+// contains.
 func (d *Delivery) AppendPacked(b []byte) []byte {
 	flags := uint64(0)
 	if d.Replay {

@@ -6,10 +6,10 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Anonymous stands for a withheld caller number.
+// Anonymous is the caller ID of a call whose caller number is withheld.
 const Anonymous = "anonymous"
 
-// FormatNumber returns an E.164 number in the number_format of the trunk.
+// FormatNumber returns an E.164 number in the format that number_format of the trunk prescribes.
 func (t *Trunk) FormatNumber(e164 string) string {
 	switch t.NumberFormat {
 	case FormatDigits:
@@ -20,9 +20,9 @@ func (t *Trunk) FormatNumber(e164 string) string {
 	return e164
 }
 
-// DialString returns the text that is sent to the trunk to call or message an E.164 number: the number in
-// number_format, without number_strip and with number_add in front. Every dialed number comes from this function.
-// All number rules check e164, so the dial string must denote the same number; otherwise the error is a
+// DialString returns the text that is sent to the trunk to call or message an E.164 number. It is the number in
+// number_format, without the prefix number_strip and with number_add in front. Every dialed number comes from this
+// function. All number rules check e164, so the dial string must denote the same number. Otherwise the error is a
 // *RewriteError. For numbers that must never be dialed the error is destination_not_allowed.
 func (t *Trunk) DialString(e164 string) (string, error) {
 	if reason, forbidden := DialForbidden(e164, t.NumberCountry); forbidden {
@@ -71,7 +71,8 @@ func (t *Trunk) parseDialString(dialled string) string {
 	return e164
 }
 
-// International prefixes: of most countries, and of the North American Numbering Plan.
+// internationalPrefix is the international dialing prefix of most countries. nanpInternational is that of the North
+// American Numbering Plan.
 const (
 	internationalPrefix = "00"
 	nanpInternational   = "011"
@@ -88,8 +89,8 @@ func (t *Trunk) isAllowedCarrierPrefix(dialled string) bool {
 	return t.NumberAdd != "" && !emergency[digitsIn(t.NumberAdd)]
 }
 
-// national returns a number as it is dialed within a country: the national number for that country, else with
-// international prefix.
+// national returns the digits that a phone in the country dials to reach an E.164 number. Numbers of other countries
+// have the country's international prefix.
 func national(e164, country string) string {
 	n, err := phonenumbers.Parse(e164, country)
 	if err != nil {

@@ -27,14 +27,14 @@ type DNCList struct {
 	Meta
 	Name    string `json:"name"`
 	Default bool   `json:"default"`
-	// Entries is counted when the list is shown and is not stored.
+	// Entries is the number of entries. It is counted for each API response and is not stored.
 	Entries int `json:"entries"`
 }
 
-// Key returns the store key.
+// Key returns the key of the do-not-call list in the store.
 func (l *DNCList) Key() Key { return Key{"dnc_list", l.WorkspaceID, l.ID} }
 
-// Indexes returns the index of all lists and the environment.
+// Indexes returns the index of all lists and the index by environment.
 func (l *DNCList) Indexes() []string { return []string{"all", envIndex(l.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.

@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// assertSameAsParsePhone compares E164 with ParsePhone, which always uses the tables.
+// assertSameAsParsePhone checks that E164 gives the same result as ParsePhone, which always uses the tables of the
+// phonenumbers library.
 func assertSameAsParsePhone(t require.TestingT, text, country string) {
 	want, _, wantErr := domain.ParsePhone(text, country)
 	got, err := domain.E164(text, country)

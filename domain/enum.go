@@ -1,6 +1,6 @@
 package domain
 
-// values converts the constants of a type to text for schemas and validation.
+// values returns enumeration constants as strings, for schemas and validation.
 func values[T ~string](all ...T) []string {
 	out := make([]string, len(all))
 	for i, v := range all {

@@ -39,7 +39,7 @@ func TestValuesListEveryConstantOfTheirType(t *testing.T) {
 	}
 }
 
-// collectConstants adds the constants of a declaration by the name of their type.
+// collectConstants adds the typed constants of a declaration to into, by the name of their type.
 func collectConstants(d ast.Decl, into map[string][]string) {
 	group, ok := d.(*ast.GenDecl)
 	if !ok || group.Tok != token.CONST {
@@ -55,7 +55,7 @@ func collectConstants(d ast.Decl, into map[string][]string) {
 	}
 }
 
-// collectValues adds the strings that the Values method of an enumeration type returns, by the name of the type.
+// collectValues adds the strings that the Values method of an enumeration type returns to into, by type name.
 func collectValues(d ast.Decl, into map[string][]string) {
 	if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.VAR {
 		collectList(group, into)
@@ -83,7 +83,7 @@ func collectValues(d ast.Decl, into map[string][]string) {
 	})
 }
 
-// collectList adds the entries of a variable allTypes = []T{…}.
+// collectList adds the constants in the variable allTypes = []T{…} to into, by the name of the type T.
 func collectList(group *ast.GenDecl, into map[string][]string) {
 	spec, _ := group.Specs[0].(*ast.ValueSpec)
 	if spec.Names[0].Name != "allTypes" || len(spec.Values) == 0 {

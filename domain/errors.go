@@ -9,7 +9,7 @@ import (
 // Code is an error code of the API, for example "validation_error".
 type Code string
 
-// The codes of the API.
+// The error codes of the API.
 const (
 	CodeInvalidRequest          Code = "invalid_request"
 	CodeValidation              Code = "validation_error"
@@ -56,7 +56,7 @@ const (
 	CodeNoEngine                Code = "engine_not_configured"
 )
 
-// Detail is one problem with one field.
+// Detail is one problem with one field of a request.
 type Detail struct {
 	Param   string `json:"param"`
 	Code    Code   `json:"code"`
@@ -76,8 +76,8 @@ type Error struct {
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 
-// Sentence returns the message as a complete sentence. Validation messages have no subject, so the name of the
-// field is put in front.
+// Sentence returns the message as a complete sentence. The message of a validation error has no subject, so Sentence
+// puts the name of the field in front.
 func (e *Error) Sentence() string {
 	if len(e.Details) == 0 || e.Param == "" {
 		return e.Message
@@ -118,13 +118,13 @@ func ErrorText(err error) string {
 // Problems collects all validation problems of a request.
 type Problems []Detail
 
-// Add records a problem with one field.
+// Add adds a problem with the field param. Its message is formatted like that of fmt.Sprintf.
 func (p *Problems) Add(param string, code Code, format string, args ...any) {
 	*p = append(*p, Detail{Param: param, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// Err returns nil without problems. If all problems have the same code, the error has that code; otherwise it has
-// validation_error.
+// Err returns the problems as one error, or nil if there are none. If all problems have the same code, the error has
+// that code; otherwise it has validation_error.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -147,19 +147,20 @@ func (p Problems) Err() error {
 	return e
 }
 
-// Errors of the store that all layers have to distinguish.
+// The errors of the store that callers have to distinguish.
 var (
-	// ErrFenced: another node owns these rows. The caller must stop writing.
+	// ErrFenced means that another node owns the records of the workspace. The caller must stop writing.
 	ErrFenced = errors.New("the owner of these rows has changed")
-	// ErrBlobsUnavailable: the blob store cannot be reached.
+	// ErrBlobsUnavailable means that the blob store cannot be reached.
 	ErrBlobsUnavailable = errors.New("the blob store is unavailable")
-	// ErrStoreFull: the disk of the store is full. Nothing was written.
+	// ErrStoreFull means that the disk of the store is full. Nothing was written.
 	ErrStoreFull = errors.New("the disk of the store is full")
-	// ErrConflict: a guard did not hold. Nothing was written.
+	// ErrConflict means that a guard of the change failed: a record has another version than required. Nothing was
+	// written.
 	ErrConflict = errors.New("a row has changed since it was read")
-	// ErrNotFound: the row does not exist.
+	// ErrNotFound means that the record does not exist.
 	ErrNotFound = errors.New("no such record")
-	// ErrDamaged: the row exists but cannot be decoded.
+	// ErrDamaged means that the record exists but cannot be decoded.
 	ErrDamaged = errors.New("a row is damaged")
 )
 

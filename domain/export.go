@@ -5,7 +5,7 @@ import "time"
 // ExportType is the kind of data in an export.
 type ExportType string
 
-// The types of exports.
+// The kinds of data that an export can contain.
 const (
 	ExportCalls       ExportType = "calls"
 	ExportLegs        ExportType = "legs"
@@ -25,7 +25,7 @@ func (ExportType) Values() []string {
 	)
 }
 
-// Reads returns the permissions that allow the export. Any one of them is enough.
+// Reads returns the permissions that allow this type of export. Any one of them is enough.
 func (t ExportType) Reads() []Permission {
 	switch t {
 	case ExportCalls, ExportLegs, ExportTranscripts, ExportContacts:
@@ -43,7 +43,7 @@ func (t ExportType) Reads() []Permission {
 // ExportStatus is the state of an export.
 type ExportStatus string
 
-// The states of an export. failed and expired are final, and completed lasts until the file is deleted.
+// The states of an export. failed and expired are final. completed changes to expired when the file is deleted.
 const (
 	ExportQueued    ExportStatus = "queued"
 	ExportRunning   ExportStatus = "running"
@@ -60,7 +60,7 @@ func (ExportStatus) Values() []string {
 // ExportLifetime is how long the file of an export is stored.
 const ExportLifetime = 7 * 24 * time.Hour
 
-// ExportFilters limits the rows of an export.
+// ExportFilters limits the resources that an export contains.
 type ExportFilters struct {
 	CreatedAfter  *time.Time `json:"created_after,omitempty"`
 	CreatedBefore *time.Time `json:"created_before,omitempty"`
@@ -69,7 +69,7 @@ type ExportFilters struct {
 	Types         []string   `json:"types,omitempty"`  // of events
 }
 
-// Export is a file with many rows that a background job writes.
+// Export is a data file that a background task writes for a client to download.
 type Export struct {
 	Meta
 	Type        ExportType    `json:"type"`
@@ -84,14 +84,14 @@ type Export struct {
 	ExpiresAt   *time.Time    `json:"expires_at"`
 }
 
-// File returns the name of the file in the blobs of the workspace.
+// File returns the name of the export file in the workspace's blob store.
 func (e *Export) File() string { return e.ID + "." + e.Format }
 
-// Key returns the store key.
+// Key returns the key of the export in the store.
 func (e *Export) Key() Key { return Key{"export", e.WorkspaceID, e.ID} }
 
-// Indexes returns the environment, the stage and the campaign. The stage is "open" until the file exists, "kept"
-// while it exists, and "over" afterwards.
+// Indexes returns the indexes by environment, by stage and by campaign. The stage is "open" until the file exists,
+// "kept" while the file exists, and "over" afterwards.
 func (e *Export) Indexes() []string {
 	stage := "over"
 	switch e.Status {

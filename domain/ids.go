@@ -10,10 +10,10 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Prefix is the prefix of an ID, for example "call" in call_01J….
+// Prefix is the type prefix of a resource ID, for example "call" in call_01J….
 type Prefix string
 
-// The ID prefixes of API.md.
+// The prefixes of resource IDs.
 const (
 	PrefixWorkspace    Prefix = "ws"
 	PrefixKey          Prefix = "key"
@@ -53,7 +53,7 @@ const (
 	PrefixDataRequest  Prefix = "datareq"
 )
 
-// ID returns <prefix>_<ULID> for a time and 10 random bytes.
+// ID returns the resource ID <prefix>_<ULID>. The ULID is made of the time and 10 random bytes.
 func ID(p Prefix, at time.Time, random [10]byte) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(at)) // fails only past the year 10889
@@ -61,10 +61,11 @@ func ID(p Prefix, at time.Time, random [10]byte) string {
 	return string(p) + "_" + u.String()
 }
 
-// ErrInvalidID is the error of a text that is not <prefix>_<ULID>.
+// ErrInvalidID is the error for a text that is not <prefix>_<ULID> with the expected prefix.
 var ErrInvalidID = errors.New("not an identifier of this kind")
 
-// ParseID checks that id has the prefix and returns its canonical form. camp_… becomes campaign_….
+// ParseID checks that id has the prefix and returns its canonical form. For campaigns, the prefix camp_ is replaced
+// by campaign_.
 func ParseID(p Prefix, id string) (string, error) {
 	if p == PrefixCampaign {
 		if rest, ok := strings.CutPrefix(id, "camp_"); ok {
@@ -111,8 +112,8 @@ func CanonicalID(id string) string {
 	return id
 }
 
-// ContactID returns the ID of the contact at an ordinal of a campaign. The ID is computed and not stored, so that a
-// million contacts need no table of IDs.
+// ContactID returns the ID of the contact at position ordinal of a campaign's contact list. The ID is computed and
+// not stored, so that a million contacts need no table of IDs.
 func ContactID(campaignID string, ordinal int) string {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(campaignID, string(PrefixCampaign)+"_"))
 	if err != nil {
@@ -122,7 +123,8 @@ func ContactID(campaignID string, ordinal int) string {
 	return string(PrefixContact) + "_" + u.String()
 }
 
-// ContactOrdinal is the inverse of ContactID. ok is false if the contact belongs to another campaign.
+// ContactOrdinal returns the position in the campaign's contact list that a contact ID denotes. ok is false if the
+// contact belongs to another campaign.
 func ContactOrdinal(campaignID, contactID string) (ordinal int, ok bool) {
 	c, err := ulid.ParseStrict(strings.TrimPrefix(contactID, string(PrefixContact)+"_"))
 	if err != nil {
@@ -132,7 +134,7 @@ func ContactOrdinal(campaignID, contactID string) (ordinal int, ok bool) {
 	return ordinal, ContactID(campaignID, ordinal) == contactID
 }
 
-// UnitID returns the svc_id of events, unit_<ULID of the owner>. The owner is the agent or workspace that emits the
+// UnitID returns the svc_id of an event: unit_<ULID of the owner>. The owner is the agent or workspace that emits the
 // event.
 func UnitID(ownerID string) string {
 	_, rest, ok := strings.Cut(ownerID, "_")
@@ -142,13 +144,13 @@ func UnitID(ownerID string) string {
 	return string(PrefixUnit) + "_" + rest
 }
 
-// keyAlphabet is base32 without letters and digits that look alike.
+// keyAlphabet is a base32 encoding that avoids letters and digits that look alike.
 var keyAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
 // EncodeKeyBytes encodes random bytes in the alphabet of API keys.
 func EncodeKeyBytes(b []byte) string { return keyAlphabet.EncodeToString(b) }
 
-// FirstIDAt returns the lowest ID with a prefix and a time.
+// FirstIDAt returns the lowest ID with this prefix and creation time. It is a bound for queries by time.
 func FirstIDAt(prefix Prefix, t time.Time) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(t)) // fails only past the year 10889

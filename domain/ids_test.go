@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// An ID is valid if the ULID parser accepts it and formats it the same.
+// CanonicalID and the ULID parser agree: an ID is valid only if the parser accepts it and formats it the same.
 func TestIDHasOneSpelling(t *testing.T) {
 	t.Parallel()
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyzILOUilou-_ \x00\xff"

@@ -13,7 +13,7 @@ type RawContact struct {
 // MaxContactErrors limits the errors in the summary of an upload.
 const MaxContactErrors = 100
 
-// RawNumber is a row of a do-not-call import as the client sent it.
+// RawNumber is an entry of a do-not-call import as the client sent it, before it is validated.
 type RawNumber struct {
 	Line    int
 	Phone   string

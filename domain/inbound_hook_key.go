@@ -10,16 +10,16 @@ type InboundHookKey struct {
 	MadeAt      time.Time `json:"made_at"`
 }
 
-// Key returns the store key: the agent.
+// Key returns the store key, which contains the ID of the agent.
 func (k *InboundHookKey) Key() Key { return Key{"lookup_key", k.WorkspaceID, k.AgentID} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the secret is read by key or key prefix only.
 func (k *InboundHookKey) Indexes() []string { return nil }
 
 // Sort returns the agent ID.
 func (k *InboundHookKey) Sort() string { return k.AgentID }
 
-// Sealed returns a copy with an encrypted secret.
+// Sealed returns a copy whose secret is encrypted by f.
 func (k *InboundHookKey) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *k
 	var err error
@@ -27,7 +27,7 @@ func (k *InboundHookKey) Sealed(f func(field, text string) (string, error)) (Rec
 	return &c, err
 }
 
-// Unseal decrypts the secret.
+// Unseal decrypts the secret with f.
 func (k *InboundHookKey) Unseal(f func(field, text string) (string, error)) (err error) {
 	k.Secret, err = f("secret", k.Secret)
 	return err

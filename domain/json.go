@@ -30,7 +30,7 @@ var (
 		jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false),
 		json.WithMarshalers(json.JoinMarshalers(json.MarshalToFunc(writeTime), json.MarshalToFunc(writeNumber))),
 	)
-	// readFreely decodes free-form objects and keeps the text of numbers.
+	// readFreely decodes free-form JSON objects. Numbers keep their text.
 	readFreely = json.JoinUnmarshalers(json.UnmarshalFromFunc(readFree), json.UnmarshalFromFunc(readContext)) //nolint:gochecknoglobals // a constant
 	// readOptions are the options of DecodeJSON.
 	readOptions = json.JoinOptions( //nolint:gochecknoglobals // a constant
@@ -40,9 +40,9 @@ var (
 )
 
 // EncodeJSON returns the JSON of a value for responses, events and webhook bodies.
-// nil slices are [], nil maps are {}, times have TimeFormat, the members of maps are
-// sorted by name, and nothing is escaped for HTML. Other rules are those of
-// encoding/json.
+// Nil slices are encoded as [] and nil maps as {}. Times have TimeFormat, the members
+// of maps are sorted by name, and nothing is escaped for HTML. Other rules are those
+// of encoding/json.
 func EncodeJSON(v any) ([]byte, error) { return json.Marshal(v, writeOptions) }
 
 // WriteJSON writes the JSON of EncodeJSON and a line feed.
@@ -60,7 +60,7 @@ func writeTime(e *jsontext.Encoder, t time.Time) error {
 	return e.WriteValue(t.UTC().AppendFormat(make([]byte, 0, len(quoted)), quoted))
 }
 
-// writeNumber writes json.Number of encoding/json, which encoding/json/v2 does not know.
+// writeNumber encodes json.Number of encoding/json, which encoding/json/v2 does not support.
 func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 	if n == "" {
 		n = "0"
@@ -68,14 +68,14 @@ func writeNumber(e *jsontext.Encoder, n stdjson.Number) error {
 	return e.WriteValue(jsontext.Value(n))
 }
 
-// DecodeJSON decodes one JSON value from outside, strictly. UTF-8 must be valid,
-// no object may have a member twice, and each member must have exactly the name of a
+// DecodeJSON decodes one JSON value from a client, strictly. UTF-8 must be valid, no
+// object may have a member twice, and each member must have exactly the name of a
 // field. An integer may have any form that JSON Schema 2020-12 accepts: 1.0, 3.6e3.
 // Numbers of free-form objects keep their text, as json.Number.
 //
-// The error is an *Error that names the member in Param and Message:
-// CodeInvalidRequest where the text itself is wrong, CodeValidation where the
-// text does not fit v.
+// The error is an *Error that names the member in Param and Message. Its code is
+// CodeInvalidRequest if the text is not valid JSON, and CodeValidation if a value
+// does not fit its field in v.
 func DecodeJSON(text []byte, v any) error {
 	if err := json.Unmarshal(text, v, readOptions); err != nil {
 		return convertJSONError(err)
@@ -83,8 +83,8 @@ func DecodeJSON(text []byte, v any) error {
 	return nil
 }
 
-// DecodeLenient is DecodeJSON for the responses of other services and of language
-// models: members without a field in v are ignored.
+// DecodeLenient decodes like DecodeJSON, but ignores members without a field in v.
+// It is for the responses of other services and of language models.
 func DecodeLenient(text []byte, v any) error {
 	if err := json.Unmarshal(text, v, readOptions, json.RejectUnknownMembers(false)); err != nil {
 		return convertJSONError(err)
@@ -92,8 +92,8 @@ func DecodeLenient(text []byte, v any) error {
 	return nil
 }
 
-// CheckJSON checks the syntax of a JSON text as DecodeJSON does, and the range of its
-// numbers, without a type to decode into.
+// CheckJSON checks the syntax of a JSON text and the range of its numbers as DecodeJSON
+// does, without a type to decode into.
 func CheckJSON(text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	for {
@@ -117,8 +117,8 @@ func CheckJSON(text []byte) error {
 }
 
 // inRange reports whether a float64 can hold a number approximately, without overflow
-// and without underflow to 0. Exact arithmetic with other numbers, such as
-// 1e999999999, can take any amount of memory.
+// and without underflow to 0. Larger numbers such as 1e999999999 are rejected, because
+// exact arithmetic with them can take any amount of memory.
 func inRange(number string) bool {
 	f, err := strconv.ParseFloat(number, 64)
 	if f == 0 {
@@ -128,7 +128,7 @@ func inRange(number string) bool {
 	return err == nil
 }
 
-// readFree decodes a value of a free-form object.
+// readFree decodes a value of a free-form JSON object.
 func readFree(d *jsontext.Decoder, v *any) (err error) {
 	*v, err = readFreeValue(d)
 	return err
@@ -212,8 +212,8 @@ func readFreeArray(d *jsontext.Decoder) (any, error) {
 	return all, err
 }
 
-// readInteger decodes an integer that is written with a fraction or an exponent. The JSON library decodes all other
-// values.
+// readInteger decodes integers that are written with a fraction or an exponent. It leaves all other values to the
+// JSON library.
 func readInteger(d *jsontext.Decoder, v any) error {
 	if d.PeekKind() != jsontext.KindNumber {
 		return errors.ErrUnsupported
@@ -246,8 +246,8 @@ func readInteger(d *jsontext.Decoder, v any) error {
 	return nil
 }
 
-// IntegerText returns a JSON number with an integer value without fraction and exponent. At most 20 digits are
-// supported.
+// IntegerText converts a JSON number with an integer value to digits without fraction and exponent. It supports at
+// most 20 digits.
 func IntegerText(number string) (string, error) {
 	if !strings.ContainsAny(number, ".eE") {
 		return number, nil

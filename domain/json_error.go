@@ -54,8 +54,8 @@ func syntaxError(cause *jsontext.SyntacticError) *Error {
 	return e
 }
 
-// valueError is the error of a value that does not fit its field: CodeValidation,
-// with the path of the member in Param.
+// valueError returns the error for a value that does not fit its field. The code is
+// CodeValidation, and Param is the path of the member.
 func valueError(cause *json.SemanticError) error {
 	var p Problems
 	param := memberPath(cause.JSONPointer)
@@ -82,7 +82,7 @@ func withPath(sentence, path string) string {
 	return sentence + " in " + path
 }
 
-// kindName names the JSON value that a field accepts, for example "a string".
+// kindName names the kind of JSON value that a field of type t accepts, for example "a string".
 func kindName(t reflect.Type) string {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -110,8 +110,8 @@ func kindName(t reflect.Type) string {
 	return "an integer"
 }
 
-// memberPath returns the path of a member for error details, for example contacts[0].phone. Paths over 200 bytes
-// are truncated.
+// memberPath converts a JSON Pointer to the path that error details show, for example contacts[0].phone. Paths over
+// 200 bytes are truncated.
 func memberPath(p jsontext.Pointer) string {
 	const longest = 200
 	var b strings.Builder

@@ -5,7 +5,7 @@ import "time"
 // KnowledgeStatus reports whether a knowledge base or a source can be searched.
 type KnowledgeStatus string
 
-// The states of a knowledge base or source.
+// The states of a knowledge base or of one of its sources.
 const (
 	KnowledgeProcessing KnowledgeStatus = "processing"
 	KnowledgeReady      KnowledgeStatus = "ready"
@@ -17,8 +17,8 @@ func (KnowledgeStatus) Values() []string {
 	return values(KnowledgeProcessing, KnowledgeReady, KnowledgeFailed)
 }
 
-// KnowledgeBase is a collection of documents that agents can search. Status, Sources, Passages and Bytes are
-// computed from its sources.
+// KnowledgeBase is a collection of documents that agents can search. The fields Status, Sources, Passages and Bytes
+// are computed from the sources of the knowledge base.
 type KnowledgeBase struct {
 	Meta
 	Name     string          `json:"name"`
@@ -26,20 +26,20 @@ type KnowledgeBase struct {
 	Sources  int             `json:"source_count"`
 	Passages int             `json:"passage_count"`
 	Bytes    int             `json:"bytes"`
-	// EmbeddingModel is the model of the passage embeddings; empty: only words are searched.
+	// EmbeddingModel is the model of the passage embeddings. If it is empty, the search compares only words.
 	EmbeddingModel string `json:"embedding_model,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the knowledge base in the store.
 func (k *KnowledgeBase) Key() Key { return Key{"knowledge_base", k.WorkspaceID, k.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all knowledge bases in the environment.
 func (k *KnowledgeBase) Indexes() []string { return []string{envIndex(k.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
 func (k *KnowledgeBase) Sort() string { return k.ID }
 
-// SourceType is the way in which the text of a source is obtained.
+// SourceType is the way in which the text of a knowledge source is obtained.
 type SourceType string
 
 // The types of a knowledge source.
@@ -54,7 +54,7 @@ func (SourceType) Values() []string {
 	return values(SourceText, SourceURL, SourceFile)
 }
 
-// KnowledgeSource is one document of a knowledge base. Raw is the submitted document until it is split into
+// KnowledgeSource is one document of a knowledge base. Raw holds the submitted document until it is split into
 // passages.
 type KnowledgeSource struct {
 	Meta
@@ -72,12 +72,12 @@ type KnowledgeSource struct {
 	Raw             string          `json:"raw,omitempty" hidden:"true"`
 }
 
-// Key returns the store key: knowledge base and source.
+// Key returns the store key, which contains the IDs of the knowledge base and of the source.
 func (s *KnowledgeSource) Key() Key {
 	return Key{"knowledge_source", s.WorkspaceID, s.KnowledgeBaseID + "/" + s.ID}
 }
 
-// Indexes returns the knowledge base, and an index of sources that have to be processed.
+// Indexes returns the index of the knowledge base's sources, and the index of sources that have to be processed.
 func (s *KnowledgeSource) Indexes() []string {
 	ix := []string{"of=" + s.KnowledgeBaseID}
 	if s.Status == KnowledgeProcessing {
@@ -89,14 +89,14 @@ func (s *KnowledgeSource) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (s *KnowledgeSource) Sort() string { return s.ID }
 
-// Public returns the source as the API shows it.
+// Public returns a copy with the fields that the API shows.
 func (s *KnowledgeSource) Public() *KnowledgeSource {
 	c := *s
 	c.Raw = ""
 	return &c
 }
 
-// KnowledgePassage is a part of a source that a search can find.
+// KnowledgePassage is a part of a knowledge source that a search can find.
 type KnowledgePassage struct {
 	WorkspaceID     string `json:"workspace_id"`
 	KnowledgeBaseID string `json:"knowledge_base_id"`
@@ -108,7 +108,7 @@ type KnowledgePassage struct {
 	Vector          []byte `json:"vector,omitempty"`   // packed embedding
 }
 
-// Key returns the store key: knowledge base, source and position.
+// Key returns the store key, which contains the IDs of knowledge base and source, and the position in the source.
 func (p *KnowledgePassage) Key() Key {
 	return Key{"knowledge_passage", p.WorkspaceID, p.KnowledgeBaseID + "/" + p.SourceID + "/" + sortableNumber(p.Number)}
 }
@@ -116,5 +116,5 @@ func (p *KnowledgePassage) Key() Key {
 // Indexes returns no indexes: passages are listed by key prefix.
 func (p *KnowledgePassage) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the passage has no index.
 func (p *KnowledgePassage) Sort() string { return "" }

@@ -2,13 +2,13 @@ package domain
 
 import "slices"
 
-// Inputs of a turn of the caller, in TurnLatency.
+// The values of TurnLatency.Input: whether the caller spoke or pressed keys.
 const (
 	InputSpeech = "speech"
 	InputDTMF   = "dtmf"
 )
 
-// TurnLatency holds the durations of the stages of one answer, in milliseconds.
+// TurnLatency holds the durations of the stages of one answer of the agent, in milliseconds.
 type TurnLatency struct {
 	Input           string `json:"input"`                        // speech or dtmf
 	AtMs            int64  `json:"at_ms"`                        // end of the caller's last word, in the time of the recording
@@ -20,7 +20,8 @@ type TurnLatency struct {
 	TotalMs         int64  `json:"total_ms"`                     // from the caller's last word to the first audio
 }
 
-// Results of a speculative model request.
+// The values of TurnLatency.Speculative: whether the answer used a model request that was sent before the caller's
+// turn was over.
 const (
 	SpeculativeHit  = "hit"
 	SpeculativeMiss = "miss"

@@ -7,7 +7,7 @@ import (
 // MessageStatus is the state of a text message.
 type MessageStatus string
 
-// The states of a message. Inbound messages are created as received.
+// The states of a message. An inbound message is always in the state received.
 const (
 	MessageQueued      MessageStatus = "queued"
 	MessageSent        MessageStatus = "sent"        // the carrier accepted the message
@@ -55,25 +55,26 @@ type Message struct {
 	OptOut       bool            `json:"opt_out"`            // inbound: the sender opted out
 	Notice       bool            `json:"notice"`             // outbound: confirmation of an opt-out, the only message that is still sent to such a number
 	ReplyTo      string          `json:"reply_to,omitempty"` // ID of the message that this message answers
-	// ConversationID is the conversation between an agent and the contact.
+	// ConversationID is the ID of the conversation between an agent and the contact.
 	ConversationID string     `json:"conversation_id,omitempty" doc:"The id of the agent's conversation that the message belongs to."`
 	Context        Context    `json:"context,omitempty"`
 	SentAt         *time.Time `json:"sent_at"`
 	DeliveredAt    *time.Time `json:"delivered_at"`
 	FailedAt       *time.Time `json:"failed_at"`
-	// RouteID is the trunk or gateway that delivers the message. It is empty for the test carrier and before
-	// routing.
+	// RouteID is the ID of the trunk or SMS gateway that delivers the message. It is empty for the test carrier and
+	// until a route is chosen.
 	RouteID string `json:"route_id,omitempty" doc:"The id of the trunk or SMS gateway that delivers the message."`
 	// Tries counts the delivery attempts. TriedAt is the time of the last attempt, and NextAt the time of the next
 	// attempt.
 	Tries   int        `json:"tries,omitempty" doc:"Number of delivery attempts."`
 	TriedAt *time.Time `json:"tried_at,omitempty" hidden:"true"`
 	NextAt  *time.Time `json:"next_try_at,omitempty" doc:"Time of the next delivery attempt."`
-	// Todo is the next processing step, or "". After a restart the service continues with this step.
+	// Todo is the next processing step, or "" if processing is complete. After a restart the service continues with
+	// this step.
 	Todo MessageTodo `json:"todo,omitempty" hidden:"true"`
 	// Answering is the ID of the conversation whose agent is preparing an answer to this message.
 	Answering string `json:"answering,omitempty" hidden:"true"`
-	// SealedContext is the encrypted Context.
+	// SealedContext is the encrypted form of Context.
 	SealedContext string `json:"sealed_context,omitempty" hidden:"true"`
 }
 
@@ -95,10 +96,10 @@ const (
 // the handover to the carrier.
 const CodeDeliveryUnknown = "unknown"
 
-// Key returns the store key.
+// Key returns the key of the message in the store.
 func (m *Message) Key() Key { return Key{"message", m.WorkspaceID, m.ID} }
 
-// Indexes returns the environment, status, direction, both numbers, the conversation and the processing step.
+// Indexes returns the indexes by environment, status, direction, both numbers, conversation and processing step.
 func (m *Message) Indexes() []string {
 	e := string(m.Environment)
 	ix := []string{
@@ -125,7 +126,7 @@ func (m *Message) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (m *Message) Sort() string { return m.ID }
 
-// Sealed returns a copy whose body and context are encrypted.
+// Sealed returns a copy whose body and context are encrypted by f.
 func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *m
 	var err error
@@ -141,7 +142,7 @@ func (m *Message) Sealed(f func(field, text string) (string, error)) (Record, er
 	return &c, err
 }
 
-// Unseal decrypts the body and the context. Old rows contain a context that is not encrypted.
+// Unseal decrypts the body and the context with f. Records of earlier versions have a context that is not encrypted.
 func (m *Message) Unseal(f func(field, text string) (string, error)) (err error) {
 	if m.Body, err = f("body", m.Body); err != nil || m.SealedContext == "" {
 		return err
@@ -154,7 +155,7 @@ func (m *Message) Unseal(f func(field, text string) (string, error)) (err error)
 	return ReadRow([]byte(text), &m.Context)
 }
 
-// Public returns the message as the API shows it.
+// Public returns a copy with the fields that the API shows.
 func (m *Message) Public() *Message {
 	c := *m
 	c.Todo, c.Answering, c.TriedAt = "", "", nil

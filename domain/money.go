@@ -13,8 +13,8 @@ type Money struct {
 	Currency string `json:"currency"`
 }
 
-// LedgerRow is the billing record of one attempt. It is written once, in the commit that closes the attempt, with a
-// guard that the row is absent. Inbound calls also have a row, for their minutes, without cost.
+// LedgerRow is the billing record of one call attempt. The commit that closes the attempt writes it once, with a guard
+// that no record exists. Inbound calls also have a record, for their minutes, without cost.
 type LedgerRow struct {
 	AttemptID   string      `json:"attempt_id"`
 	WorkspaceID string      `json:"workspace_id"`
@@ -30,20 +30,20 @@ type LedgerRow struct {
 	CostMicros  Amount      `json:"cost_micros,omitempty"` // cost of the call, if Priced
 }
 
-// Key returns the store key.
+// Key returns the key of the billing record in the store.
 func (l *LedgerRow) Key() Key { return Key{"ledger", l.WorkspaceID, l.AttemptID} }
 
-// Indexes returns the month in which the attempt was opened.
+// Indexes returns the index of the month in which the attempt was opened.
 func (l *LedgerRow) Indexes() []string {
 	return []string{"month=" + l.OpenedAt.UTC().Format("2006-01")}
 }
 
-// Sort returns a sort key by opening time.
+// Sort returns a sort key that orders billing records by the time at which the attempt was opened.
 func (l *LedgerRow) Sort() string {
 	return l.OpenedAt.UTC().Format("20060102T150405.000000000") + l.CallID
 }
 
-// Usage returns the usage counters of this row alone.
+// Usage returns the usage counters that this billing record adds to its day.
 func (l *LedgerRow) Usage() *Usage {
 	u := &Usage{WorkspaceID: l.WorkspaceID, Day: Day(l.OpenedAt), Tariff: l.Tariff}
 	u.AddLedgerRow(l)

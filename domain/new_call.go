@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// NewCall is a request for one outbound call. All defaults are filled in.
+// NewCall is a request for one outbound call.
 type NewCall struct {
 	To           string // E.164, or national in the workspace's default country
 	From         string // E.164; empty: the service chooses

@@ -6,12 +6,12 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// maxCachedExchanges limits the size of a NumberCache.
+// maxCachedExchanges limits the number of exchanges in a NumberCache.
 const maxCachedExchanges = 1 << 16
 
-// NumberCache parses E.164 numbers and caches the country and kind of North American exchanges. The first six
-// digits decide both. Contact lists contain many numbers of the same exchange. A NumberCache must not be used
-// concurrently.
+// NumberCache parses E.164 numbers and caches the country and kind of North American exchanges, which the first six
+// digits determine. The cache pays off because contact lists contain many numbers of the same exchange. A NumberCache
+// must not be used concurrently.
 type NumberCache struct{ exchanges map[string]exchange }
 
 // exchange holds the values that all numbers of an exchange share.
@@ -20,7 +20,7 @@ type exchange struct {
 	kind    phonenumbers.PhoneNumberType
 }
 
-// FromE164 parses like NumberFromE164.
+// FromE164 returns the same result as NumberFromE164, from the cache if possible.
 func (m *NumberCache) FromE164(e164 string) (Number, error) {
 	if !isCleanNANP(e164) || isSubdividedArea(e164[2:5]) {
 		return NumberFromE164(e164)
@@ -39,7 +39,7 @@ func (m *NumberCache) FromE164(e164 string) (Number, error) {
 	return n, nil
 }
 
-// ParseNumber parses like the function ParseNumber.
+// ParseNumber returns the same result as the function ParseNumber, from the cache if possible.
 func (m *NumberCache) ParseNumber(text, defaultCountry string) (Number, error) {
 	if text = strings.TrimSpace(text); isCleanNANP(text) {
 		return m.FromE164(text)
@@ -47,5 +47,6 @@ func (m *NumberCache) ParseNumber(text, defaultCountry string) (Number, error) {
 	return ParseNumber(text, defaultCountry)
 }
 
-// isSubdividedArea reports whether seven digits decide the country and kind, as in Barbados and Jamaica.
+// isSubdividedArea reports whether seven digits instead of six determine the country and kind of an area's numbers.
+// These are areas of Barbados and Jamaica.
 func isSubdividedArea(area string) bool { return area == "246" || area == "658" || area == "876" }

@@ -53,8 +53,8 @@ func TestCachedParserReadsTheSame(t *testing.T) {
 	}
 }
 
-// The number cache assumes that no pattern of a country with code +1 depends on digits after the sixth digit.
-// Countries with other patterns are not cached.
+// The cache is correct only if no number pattern of a country with code +1 depends on digits after the sixth digit.
+// The cache excludes countries with other patterns.
 func TestSixDigitsDetermineNANPNumber(t *testing.T) {
 	t.Parallel()
 	all, err := phonenumbers.MetadataCollection()
@@ -83,7 +83,7 @@ func TestSixDigitsDetermineNANPNumber(t *testing.T) {
 	assert.Equal(t, 3, lastBoundDigit(t, `(?:2[0-4]|30)[5-9]\d{7}`))
 }
 
-// lastBoundDigit returns the position of the last digit that a pattern restricts, from 1.
+// lastBoundDigit returns the position, from 1, of the last digit that a number pattern restricts.
 func lastBoundDigit(t *testing.T, pattern string) int {
 	t.Helper()
 	r, err := syntax.Parse(pattern, syntax.Perl)

@@ -1,14 +1,14 @@
 package domain
 
-// numberingPlan describes the E.164 numbers of a country code that need no parsing. It has their lengths and the
-// first digits that may be a national prefix.
+// numberingPlan describes which E.164 numbers of a country code are valid without a full parse. It has the lengths of
+// full numbers and the first digits that may be a national prefix.
 type numberingPlan struct {
 	lengths      uint16 // bit n: numbers with n digits after the code are full numbers
 	prefixDigits uint16 // bit n: a first digit n may be a national prefix
 }
 
-// numberingPlans lists the countries by country code. The code 1 is handled by isCleanNANP. A test compares the
-// table with the phonenumbers library.
+// numberingPlans lists the numbering plans by country code. It omits the code 1, which isCleanNANP handles. A test
+// compares the table with the phonenumbers library.
 var numberingPlans = [1000]numberingPlan{ //nolint:gochecknoglobals // a table
 	7: {0x4400, 0x101}, 20: {0x700, 0x1}, 27: {0x780, 0x1}, 30: {0x1c00, 0x1}, 31: {0xf80, 0x1},
 	32: {0x300, 0x1}, 33: {0x200, 0x1}, 34: {0x200, 0x1}, 36: {0x300, 0x1}, 39: {0x1f80, 0x1},
@@ -53,8 +53,8 @@ var numberingPlans = [1000]numberingPlan{ //nolint:gochecknoglobals // a table
 	993: {0x100, 0x101}, 994: {0x200, 0x1}, 995: {0x200, 0x1}, 996: {0x600, 0x1}, 998: {0x200, 0x1},
 }
 
-// splitCleanE164 splits a number that is in E.164 and needs no normalization. ok is false if the number has to be
-// parsed.
+// splitCleanE164 splits an E.164 number into country code and national number without a full parse. ok is false if
+// the text needs a full parse.
 func splitCleanE164(text string) (code int32, national string, ok bool) {
 	if isCleanNANP(text) {
 		return 1, text[len("+1"):], true

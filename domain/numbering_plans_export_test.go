@@ -1,6 +1,6 @@
 package domain
 
-// NumberPlan is a numbering plan for tests.
+// NumberPlan exposes a numberingPlan to tests. Not is the set of first digits that may be a national prefix.
 type NumberPlan struct{ Lengths, Not uint16 }
 
 // Plans returns all numbering plans by country code.

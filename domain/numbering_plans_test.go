@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// addFirstDigits adds the digits that a match of a pattern can start with. empty reports whether the pattern also
-// matches the empty text.
+// addFirstDigits adds the digits with which a match of the pattern can start to digits. empty reports whether the
+// pattern also matches the empty text.
 func addFirstDigits(re *syntax.Regexp, digits map[int]bool) (empty bool) {
 	switch re.Op { //nolint:exhaustive // the others match the empty text or are ignored
 	case syntax.OpLiteral:
@@ -58,7 +58,7 @@ func addFirstDigits(re *syntax.Regexp, digits map[int]bool) (empty bool) {
 	}
 }
 
-// plansOfTables returns the numbering plans of the phonenumbers library.
+// plansOfTables derives the numbering plans from the metadata of the phonenumbers library.
 func plansOfTables(t *testing.T) map[int]domain.NumberPlan {
 	t.Helper()
 	all, err := phonenumbers.MetadataCollection()
@@ -116,7 +116,7 @@ func TestNumberingPlansEqualTables(t *testing.T) {
 	t.Log("the table as it should be:", b.String())
 }
 
-// Emergency numbers have fewer digits than all numbers that are read without the tables.
+// Emergency numbers are shorter than all numbers that splitCleanE164 accepts without a full parse.
 func TestEmergencyNumbersAreShorterThanFullNumbers(t *testing.T) {
 	t.Parallel()
 	all, err := phonenumbers.ShortNumberMetadataCollection()
@@ -133,7 +133,7 @@ var (
 	serviceCode = regexp.MustCompile(`^\d11`)
 )
 
-// Numbers that are read without the parser equal the results of the parser.
+// For numbers that need no full parse, the result equals that of the full parser.
 func TestE164NumbersEqualParser(t *testing.T) {
 	t.Parallel()
 	dice := rand.New(rand.NewPCG(7, 7))

@@ -34,10 +34,10 @@ type OAuthClient struct {
 	AllowedIPs   []string     `json:"allowed_ips,omitempty"` // addresses from which the client may authenticate; empty: all
 }
 
-// Key returns the store key.
+// Key returns the key of the OAuth client in the store.
 func (c *OAuthClient) Key() Key { return Key{"oauth_client", c.WorkspaceID, c.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all OAuth clients in the environment.
 func (c *OAuthClient) Indexes() []string { return []string{envIndex(c.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
@@ -46,25 +46,26 @@ func (c *OAuthClient) Sort() string { return c.ID }
 // AllowsGrant reports whether the client may use a grant type.
 func (c *OAuthClient) AllowsGrant(g GrantType) bool { return slices.Contains(c.GrantTypes, g) }
 
-// OAuthRevocation revokes the access tokens of one grant, or a single token, until the last of them has expired.
+// OAuthRevocation revokes a single access token, or all access tokens of one grant. It exists until the last of these
+// tokens has expired.
 type OAuthRevocation struct {
 	Meta            // ID of a grant, or jti of a token
 	Until time.Time `json:"until"`
 }
 
-// Key returns the store key.
+// Key returns the key of the revocation in the store.
 func (r *OAuthRevocation) Key() Key { return Key{"oauth_revocation", r.WorkspaceID, r.ID} }
 
 // Indexes returns one index of all revocations.
 func (r *OAuthRevocation) Indexes() []string { return []string{"all"} }
 
-// Sort returns a sort key by expiry time.
+// Sort returns a sort key that orders revocations by their expiry time.
 func (r *OAuthRevocation) Sort() string { return sortTime(r.Until) + r.ID }
 
-// OAuthSortKey returns the sort key of a time for rows that sort by their expiry time.
+// OAuthSortKey returns the sort key of a time, for queries of records that are sorted by their expiry time.
 func OAuthSortKey(now time.Time) string { return sortTime(now) }
 
-// sortTime formats a time so that later times sort after earlier ones.
+// sortTime formats a time so that the text order is the order in time.
 func sortTime(t time.Time) string { return t.UTC().Format("20060102T150405.000") }
 
 // The error codes of OAuth 2.0 (RFC 6749 §4.1.2.1, §5.2).
@@ -81,7 +82,7 @@ const (
 )
 
 // Lifetimes of OAuth codes and tokens. A used code is stored for OAuthCodeRetention, so that a second use is
-// detected.
+// detected (RFC 6749 §4.1.2).
 const (
 	OAuthCodeLifetime    = time.Minute
 	OAuthCodeRetention   = 24 * time.Hour
@@ -104,17 +105,17 @@ type OAuthCode struct {
 	GrantID     string       `json:"grant_id,omitempty"` // grant for which the code was exchanged; empty: not used
 }
 
-// Key returns the store key.
+// Key returns the key of the authorization code in the store.
 func (c *OAuthCode) Key() Key { return Key{"oauth_code", c.WorkspaceID, c.ID} }
 
-// Indexes returns one index of all codes, for cleanup.
+// Indexes returns the index of all codes, by which a periodic task deletes expired codes.
 func (c *OAuthCode) Indexes() []string { return []string{"all"} }
 
-// Sort returns a sort key by expiry time.
+// Sort returns a sort key that orders codes by their expiry time.
 func (c *OAuthCode) Sort() string { return sortTime(c.Until) + c.ID }
 
-// OAuthGrant is the access that a user gave to a client: a series of refresh tokens of which only the current
-// generation is valid.
+// OAuthGrant is the access that a user gave to a client. It consists of a series of refresh tokens, of which only the
+// newest is valid.
 type OAuthGrant struct {
 	Meta
 	Provenance               // creator of the session in which the user consented
@@ -126,16 +127,16 @@ type OAuthGrant struct {
 	RevokedAt   *time.Time   `json:"revoked_at,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the grant in the store.
 func (g *OAuthGrant) Key() Key { return Key{"oauth_grant", g.WorkspaceID, g.ID} }
 
-// Indexes returns one index of all grants, for cleanup.
+// Indexes returns the index of all grants, by which a periodic task deletes expired grants.
 func (g *OAuthGrant) Indexes() []string { return []string{"all"} }
 
 // Sort returns the ID, which sorts by creation time.
 func (g *OAuthGrant) Sort() string { return g.ID }
 
-// ExpiresAt returns the time at which the grant expires if it is not used.
+// ExpiresAt returns the time at which the grant expires if its refresh token is not used again.
 func (g *OAuthGrant) ExpiresAt() time.Time {
 	idle, last := g.RefreshedAt.Add(RefreshTokenIdleTime), g.CreatedAt.Add(RefreshTokenLifetime)
 	if idle.Before(last) {

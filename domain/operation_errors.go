@@ -1,6 +1,6 @@
 package domain
 
-// Error codes of single operations.
+// API error codes that only single operations return.
 const (
 	CodeCursorExpired Code = "cursor_expired" // 410: the event is older than the retention
 	CodeInvalidCursor Code = "invalid_cursor" // 422: not a cursor of this list

@@ -1,9 +1,9 @@
 package domain
 
-// Outcome is the result of an attempt to reach a contact, in the terms of the specification's campaign outcomes.
+// Outcome is the result of an attempt to reach a contact by a call.
 type Outcome string
 
-// The outcomes. The final states of a contact have the same names.
+// The outcomes of an attempt. The final states of a contact have the same names.
 const (
 	OutcomeCompleted Outcome = "completed"
 	OutcomeConfirmed Outcome = "confirmed"
@@ -23,10 +23,11 @@ func (Outcome) Values() []string {
 	)
 }
 
-// Reason is the reason why an attempt ended. It is ended_reason of the call.
+// Reason is the reason why a call attempt ended. The API shows it as ended_reason of the call.
 type Reason string
 
-// The reasons of an ended attempt. A reason sip_<code> names a final SIP status that has no reason in this table.
+// The reasons why a call attempt ended. For a final SIP status without a reason in this table, the reason is
+// sip_<code>.
 const (
 	ReasonCompleted        Reason = "completed"         // the pathway reached its end
 	ReasonRemoteHangup     Reason = "remote_hangup"     // the remote party sent BYE
@@ -68,7 +69,7 @@ func (Reason) Values() []string {
 	)
 }
 
-// NextLeg reports whether an attempt may continue with another INVITE.
+// NextLeg reports whether a call attempt may continue with another INVITE, and to which target.
 type NextLeg uint8
 
 // The ways to continue an attempt after a final response.
@@ -78,8 +79,8 @@ const (
 	NextLegOtherCodecs                // the same target is tried again with other codecs
 )
 
-// Verdict is the consequence of a final response, or of its absence, for the attempt and the contact. It is one row
-// of the table of final SIP responses in API.md.
+// Verdict is the consequence of a final SIP response, or of its absence, for the call attempt and the contact. API.md
+// has a table of the verdicts on final SIP responses.
 type Verdict struct {
 	Outcome   Outcome
 	Reason    Reason
@@ -87,13 +88,13 @@ type Verdict struct {
 	Throttled bool   // the trunk is overloaded: the leg is closed, and the attempt is repeated without counting
 	Alert     bool   // an operator should check the trunk
 	RetryOn   string // value of retry_on that allows another attempt; empty: none
-	// NoTarget means that no target of a trunk accepted the call: connections failed, no response came, or the
+	// NoTarget means that none of a trunk's targets accepted the call: connections failed, no response came, or the
 	// response was 503. TrunkOut means that earlier calls also failed on all targets.
 	NoTarget, TrunkOut bool
 }
 
-// SpendsAttempt reports whether the attempt counts. Attempts that were throttled, not sent or failed in an engine
-// do not count.
+// SpendsAttempt reports whether the attempt counts toward the maximum number of attempts. Attempts that were
+// throttled, not sent, or failed in a speech engine do not count.
 func (v Verdict) SpendsAttempt() bool {
 	return !v.Throttled && v.Reason != ReasonNotSent && v.Reason != ReasonAgentUnavailable
 }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// PackedRecord is a record with a binary encoding that the store uses instead of JSON. Frequently written records
-// need a quarter of the space.
+// PackedRecord is a record with a binary encoding that the store uses instead of JSON. The encoding reduces the size
+// of frequently written records to a quarter.
 type PackedRecord interface {
-	// AppendPacked appends everything that the key does not contain.
+	// AppendPacked appends the binary encoding of all fields that the store key does not contain.
 	AppendPacked(b []byte) []byte
-	// ReadPacked decodes the key and the output of AppendPacked. It does not keep the slice. It returns false for
-	// other input and leaves the record unchanged.
+	// ReadPacked sets the record from its store key and the output of AppendPacked. It does not keep the slice. For
+	// invalid input it returns false and leaves the record unchanged.
 	ReadPacked(k Key, packed []byte) bool
 }
 
@@ -19,7 +19,7 @@ func packText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// packTime appends a time as seconds relative to since, and nanoseconds.
+// packTime appends a time as seconds relative to the Unix time since, and nanoseconds.
 func packTime(b []byte, t time.Time, since int64) []byte {
 	b = binary.AppendVarint(b, t.Unix()-since)
 	return binary.AppendUvarint(b, uint64(t.Nanosecond())) //nolint:gosec // never negative
@@ -29,16 +29,16 @@ func packTime(b []byte, t time.Time, since int64) []byte {
 // one copy of the input.
 type unpacker struct {
 	rest   []byte
-	all    string // the whole input; rest is its end
+	all    string // the whole input; rest is the part that was not read
 	failed bool
 }
 
 func newUnpacker(b []byte) unpacker { return unpacker{rest: b, all: string(b)} }
 
-// end reports whether all input was read without an error.
+// end reports whether the whole input was read without an error.
 func (u *unpacker) end() bool { return !u.failed && len(u.rest) == 0 }
 
-// skip advances by size bytes. A size of 0 or less is an error.
+// skip advances the input by size bytes. A size of 0 or less is an error, because it is the result of a failed read.
 func (u *unpacker) skip(size int) (ok bool) {
 	if size <= 0 || u.failed {
 		u.failed = true

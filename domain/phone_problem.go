@@ -1,7 +1,7 @@
 package domain
 
-// PhoneProblem explains why a text is not a phone number. err is the error of E164. Typical damage by spreadsheets gets
-// its own message.
+// PhoneProblem explains to a client why a text is not a phone number. err is the error of E164. Numbers that a
+// spreadsheet has damaged get a message of their own.
 func PhoneProblem(text string, err error) string {
 	switch SpreadsheetDamageOf(text) {
 	case ScientificNotation:

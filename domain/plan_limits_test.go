@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/domain/billing"
 )
 
-// The tables of the specification in the chapter Limits: requests per minute, concurrent calls in each direction and
-// outbound calls per minute, and the price of call attempts.
+// Expected limits of each plan: requests per minute, concurrent calls in each direction, outbound calls per minute, and
+// the price of call attempts.
 const (
 	planTable = `
 | Starter | 60 | 5 | 10 |

@@ -2,8 +2,8 @@ package domain
 
 import "time"
 
-// ProgressMark is the progress of a campaign when it last reached a whole percentage. A campaign has at most 101
-// marks.
+// ProgressMark records the progress of a campaign when the campaign last reached a whole percentage. A campaign has at
+// most 101 marks.
 type ProgressMark struct {
 	CampaignID  string          `json:"campaign_id"`
 	WorkspaceID string          `json:"workspace_id"`
@@ -16,7 +16,7 @@ type ProgressMark struct {
 	Outcomes    map[Outcome]int `json:"outcomes"`
 }
 
-// NewProgressMark returns the mark for the counters of a campaign at a time.
+// NewProgressMark returns the mark for the current counters of a campaign at the time at.
 func NewProgressMark(p *Progress, at time.Time) *ProgressMark {
 	m := &ProgressMark{
 		CampaignID: p.CampaignID, WorkspaceID: p.WorkspaceID, Percent: min(max(int(p.Percent()), 0), 100), At: at,
@@ -30,7 +30,7 @@ func NewProgressMark(p *Progress, at time.Time) *ProgressMark {
 	return m
 }
 
-// Key returns the store key.
+// Key returns the key of the progress mark in the store.
 func (m *ProgressMark) Key() Key {
 	return Key{"progress_mark", m.WorkspaceID, m.CampaignID + "/" + sortableNumber(m.Percent)}
 }
@@ -38,5 +38,5 @@ func (m *ProgressMark) Key() Key {
 // Indexes returns no indexes: marks are listed by key prefix.
 func (m *ProgressMark) Indexes() []string { return nil }
 
-// Sort returns the percentage.
+// Sort returns the percentage as sortable text.
 func (m *ProgressMark) Sort() string { return sortableNumber(m.Percent) }

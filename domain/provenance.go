@@ -3,7 +3,7 @@ package domain
 // CreatorType is the kind of credential that created a resource.
 type CreatorType string
 
-// The kinds of creators.
+// The kinds of credentials that create resources.
 const (
 	CreatorAPIKey   CreatorType = "api_key"
 	CreatorOperator CreatorType = "operator" // an operator key
@@ -16,12 +16,12 @@ const (
 type Creator struct {
 	Type CreatorType `json:"type" enum:"api_key,operator,user,oauth_client,system" doc:"The kind of credential: an API key or a JWT made with it, an operator key, a dashboard session of a user, an OAuth client, or the service itself."`
 	ID   string      `json:"id" doc:"The id of the key, user or client. Empty for system."`
-	// SignInKeyID is the API key that the session of a user depends on.
+	// SignInKeyID is the ID of the API key on which the dashboard session of a user depends.
 	SignInKeyID string `json:"sign_in_key_id,omitempty" doc:"The API key whose sign-in link opened the dashboard session of a user. Missing for other sessions."`
 }
 
-// KeyID returns the ID of the creating API key, or of the key on which the user's session depends. It returns ""
-// for other creators.
+// KeyID returns the ID of the API key that created the resource, or on which the creating user's session depends. It
+// returns "" for other credentials.
 func (c *Creator) KeyID() string {
 	switch {
 	case c == nil:

@@ -79,7 +79,8 @@ func fillRandomly(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// storedTypes returns all record types of this package and the types that other packages store in them.
+// storedTypes returns a value of each stored record type of this package, and of each type of another package that these
+// records contain.
 func storedTypes() []any {
 	return []any{
 		&domain.APIKey{}, &domain.Agent{}, &domain.AgentVersion{}, &domain.Alert{}, &domain.AlertMail{}, &domain.AlertRule{}, &domain.AnalysisDue{},

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Redaction selects the words of calls and inbound messages that must not be stored.
+// Redaction selects the words of calls and inbound messages that are replaced before storage.
 type Redaction struct {
 	Patterns []string `json:"patterns"` // regular expressions (RE2)
 }
 
-// Limits of redaction. One search with a pattern takes at most one step for each instruction and each byte of the
-// text. The search is repeated after each match, so the number of steps also grows with the number of matches.
+// Limits of redaction. One search for a pattern takes at most one step for each instruction of the pattern and each
+// byte of the text. The search is repeated after each match, so the number of steps also grows with the matches.
 const (
 	MaxRedactionPatterns = 20
 	MaxRedactionSteps    = 500 // for each byte, of all patterns together
@@ -28,7 +28,7 @@ const (
 	redactionWork    = maxRedactedBytes * MaxRedactionSteps // steps for one text: one search of the longest text with all patterns
 )
 
-// Redacted replaces text that a pattern matches.
+// Redacted is the text that replaces a match of a pattern.
 const Redacted = "[redacted]"
 
 // The notation of pressed keys in transcripts: "[pressed 12]".
@@ -37,8 +37,8 @@ const (
 	pressedKeysSuffix = "]"
 )
 
-// CheckRedactionPattern returns an error for an invalid pattern, and otherwise the maximum number of steps for each
-// byte.
+// CheckRedactionPattern returns an error for an invalid pattern. Otherwise it returns the maximum number of search
+// steps for each byte of a text.
 func CheckRedactionPattern(pattern string) (steps int, err error) {
 	switch {
 	case strings.TrimSpace(pattern) == "":
@@ -82,8 +82,8 @@ func (r Redaction) Redactor() *Redactor {
 	return &all
 }
 
-// RedactText returns a text with each match replaced by Redacted. Overlapping matches become one Redacted. Within
-// pressed keys only the keys are searched. A text that needs too many steps becomes Redacted as a whole.
+// RedactText replaces each match in a text with Redacted. Overlapping matches become one Redacted. In the notation of
+// pressed keys only the keys are searched. A text that needs too many search steps is replaced as a whole.
 func (r *Redactor) RedactText(s string) string {
 	if r == nil || s == "" {
 		return s
@@ -158,9 +158,9 @@ func (r *Redactor) RedactSegments(all []Segment) []Segment {
 	return kept
 }
 
-// RedactJSON redacts the strings, numbers and member names of a JSON value. Redacted numbers become strings. Equal
-// member names get a suffix, such as (2), in the order of the names. Invalid JSON is redacted as text and becomes a
-// JSON string.
+// RedactJSON redacts the strings, numbers and member names of a JSON value. Redacted numbers become strings. Member
+// names that become equal get a suffix, such as (2), in the order of the names. Invalid JSON is redacted as text and
+// becomes a JSON string.
 func (r *Redactor) RedactJSON(raw json.RawMessage) json.RawMessage {
 	if r == nil || len(raw) == 0 {
 		return raw

@@ -11,7 +11,7 @@ const (
 	RemindCall = "call"
 )
 
-// Reminder defines a reminder that is sent to the patient before an appointment.
+// Reminder defines a reminder that is sent before an appointment to the person who has it.
 type Reminder struct {
 	Channel       string `json:"channel"`            // sms or call
 	MinutesBefore int    `json:"minutes_before"`     // minutes before the appointment
@@ -20,7 +20,7 @@ type Reminder struct {
 	From          string `json:"from,omitempty"`     // sender number or caller ID; empty: a number of the workspace
 }
 
-// ReminderHours is the daily window for reminders in the time zone of the appointment.
+// ReminderHours is the daily period in which reminders are sent, in the time zone of the appointment.
 type ReminderHours struct {
 	Start string `json:"start"` // HH:MM
 	End   string `json:"end"`   // HH:MM, up to 24:00
@@ -43,7 +43,7 @@ func (ReminderStatus) Values() []string {
 	return values(ReminderScheduled, ReminderSent, ReminderSkipped, ReminderFailed, ReminderCancelled)
 }
 
-// AppointmentReminder is a reminder of one appointment.
+// AppointmentReminder is the state of one reminder of an appointment.
 type AppointmentReminder struct {
 	Channel       string         `json:"channel"`
 	MinutesBefore int            `json:"minutes_before"`
@@ -58,7 +58,7 @@ type AppointmentReminder struct {
 	Reason        Code           `json:"reason,omitempty"` // skipped, failed: the cause
 }
 
-// Definition returns the reminder as it was defined.
+// Definition returns the Reminder from which this reminder was created.
 func (r *AppointmentReminder) Definition() Reminder {
 	return Reminder{Channel: r.Channel, MinutesBefore: r.MinutesBefore, Body: r.Body, AgentID: r.AgentID, From: r.From}
 }
@@ -73,21 +73,21 @@ func (a *Appointment) NextReminder() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// ReminderDue schedules the next reminder of an appointment. It is written with the appointment and exists while a
-// reminder is scheduled.
+// ReminderDue holds the time of the next reminder of an appointment. It is written in the same commit as the
+// appointment and exists while a reminder is scheduled.
 type ReminderDue struct {
 	WorkspaceID   string    `json:"workspace_id"`
 	AppointmentID string    `json:"appointment_id"`
 	At            time.Time `json:"at"`
 }
 
-// Key returns the store key.
+// Key returns the key of the reminder in the store.
 func (d *ReminderDue) Key() Key { return Key{"reminder", d.WorkspaceID, d.AppointmentID} }
 
-// Indexes returns one index of all rows.
+// Indexes returns the index of all scheduled reminders.
 func (d *ReminderDue) Indexes() []string { return []string{"all"} }
 
-// Sort returns a sort key by due time in the form of an ID.
+// Sort returns a sort key that orders reminders by due time. It has the form of a resource ID.
 func (d *ReminderDue) Sort() string {
 	sum := sha256.Sum256([]byte(d.AppointmentID))
 	return ID(PrefixAppointment, d.At, [10]byte(sum[:10]))

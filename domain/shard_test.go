@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The shards must never change, because existing installations have stored their rows in them.
+// The shard of an ID must never change, because existing installations store their records by shard.
 func TestShardOfWorkspaceIsStable(t *testing.T) {
 	for id, want := range map[string][5]int{ // of 1, 2, 3, 64 and 1024 shards
 		"":                              {},

@@ -11,24 +11,24 @@ type SigningKey struct {
 }
 
 const (
-	// SigningKeyRotationAge is the age at which the newest key gets a successor.
+	// SigningKeyRotationAge is the age of the newest key at which a new key is created.
 	SigningKeyRotationAge = 30 * 24 * time.Hour
-	// SigningKeyLead is the time between the publication of a key and its first use: twice the cache time of the
-	// key list.
+	// SigningKeyLead is the time between the publication of a key and its first use. It is twice the time for which
+	// clients cache the key list, so that every client knows the key in time.
 	SigningKeyLead = 10 * time.Minute
-	// signatureLifetime is the maximum lifetime of a signed token, with a margin.
+	// signatureLifetime is how long a key must verify tokens after its last use: the maximum token lifetime and a margin.
 	signatureLifetime = 25 * time.Hour
 )
 
-// SigningKeySet defines which signing keys are in use at a time.
+// SigningKeySet defines which signing keys sign and verify tokens at a given time.
 type SigningKeySet struct {
 	Verifying   []*SigningKey // keys that verify tokens, including the next signing key; oldest first
 	Active      *SigningKey   // key that signs; nil: there is no key
 	NeedsNewKey bool          // a new key has to be created
 }
 
-// SelectSigningKeys selects among all keys, oldest first. A key signs from SigningKeyLead after its creation until
-// its successor signs. The first key signs at once.
+// SelectSigningKeys selects the keys in use at now. keys has all keys, oldest first. A key signs from SigningKeyLead
+// after its creation until the next key signs. The first key signs at once.
 func SelectSigningKeys(keys []*SigningKey, now time.Time) SigningKeySet {
 	s := SigningKeySet{NeedsNewKey: true}
 	for i, k := range keys {
@@ -49,7 +49,7 @@ func SelectSigningKeys(keys []*SigningKey, now time.Time) SigningKeySet {
 
 func (k *SigningKey) signsFrom() time.Time { return k.CreatedAt.Add(SigningKeyLead) }
 
-// Key returns the store key.
+// Key returns the key of the signing key in the store.
 func (k *SigningKey) Key() Key { return Key{"signing_key", "", k.ID} }
 
 // Indexes returns one index of all keys of the installation.
@@ -58,7 +58,7 @@ func (k *SigningKey) Indexes() []string { return []string{"all"} }
 // Sort returns the ID, which sorts by creation time.
 func (k *SigningKey) Sort() string { return k.ID }
 
-// Sealed returns a copy with an encrypted private key.
+// Sealed returns a copy whose private key is encrypted by f.
 func (k *SigningKey) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *k
 	var err error
@@ -66,7 +66,7 @@ func (k *SigningKey) Sealed(f func(field, text string) (string, error)) (Record,
 	return &c, err
 }
 
-// Unseal decrypts the private key.
+// Unseal decrypts the private key with f.
 func (k *SigningKey) Unseal(f func(field, text string) (string, error)) (err error) {
 	k.Private, err = f("private", k.Private)
 	return err

@@ -28,7 +28,7 @@ type SIPMessage struct {
 	Notes     []string // why parts of the body were ignored; shown, not stored
 }
 
-// TraceRow is the stored form of a trace. One row is written at the end of each call, so the encoding is cheap: all
+// TraceRow is the stored form of a CallTrace. It is written at the end of each call, so the encoding is cheap: all
 // messages are concatenated, each after a line with its metadata.
 type TraceRow struct {
 	CallID      string `json:"call_id"`
@@ -39,7 +39,7 @@ type TraceRow struct {
 
 var errTrace = errors.New("domain: a stored trace cannot be read")
 
-// Pack returns the row of a trace.
+// Pack returns the stored form of the trace.
 func (t *CallTrace) Pack() *TraceRow {
 	size := 0
 	for i := range t.Messages {
@@ -52,8 +52,8 @@ func (t *CallTrace) Pack() *TraceRow {
 	return &TraceRow{CallID: t.CallID, WorkspaceID: t.WorkspaceID, Data: b, Dropped: t.Dropped}
 }
 
-// StoredTrace returns the trace in the row of an attempt whose call did not end, in order of time. It returns nil
-// without messages.
+// StoredTrace returns the SIP trace that is stored with an attempt whose call has not ended, in order of time. It
+// returns nil if the attempt has no messages.
 func (a *Attempt) StoredTrace() *CallTrace {
 	if len(a.Trace) == 0 {
 		return nil
@@ -67,8 +67,8 @@ func (a *Attempt) StoredTrace() *CallTrace {
 	return t
 }
 
-// Append appends the message to b: a line "µs out network local remote call-id length" and the message itself. None
-// of the fields contains a space.
+// Append appends the stored form of the message to b: a line "µs out network local remote call-id length", then the
+// message itself. None of the fields contains a space.
 func (m *SIPMessage) Append(b []byte) []byte {
 	out := byte('-')
 	if m.Out {
@@ -82,7 +82,7 @@ func (m *SIPMessage) Append(b []byte) []byte {
 	return append(b, m.Data...)
 }
 
-// Unpack is the inverse of Pack.
+// Unpack decodes the trace that Pack encoded.
 func (r *TraceRow) Unpack() (*CallTrace, error) {
 	t := &CallTrace{CallID: r.CallID, WorkspaceID: r.WorkspaceID, Dropped: r.Dropped}
 	rest := string(r.Data)
@@ -118,17 +118,17 @@ func cutMessage(text string) (m SIPMessage, rest string, err error) {
 	return m, rest[size:], nil
 }
 
-// Key returns the store key.
+// Key returns the key of the SIP trace of a call in the store.
 func (r *TraceRow) Key() Key { return Key{"call_trace", r.WorkspaceID, r.CallID} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the SIP trace of a call is read by key or key prefix only.
 func (r *TraceRow) Indexes() []string { return nil }
 
 // Sort returns the call ID.
 func (r *TraceRow) Sort() string { return r.CallID }
 
-// RawPart returns the messages.
+// RawPart returns the encoded messages as the raw part of the record.
 func (r *TraceRow) RawPart() []byte { return r.Data }
 
-// SetRawPart sets the messages.
+// SetRawPart sets the encoded messages from the raw part of the record.
 func (r *TraceRow) SetRawPart(part []byte) { r.Data = part }

@@ -15,7 +15,7 @@ type AgentSMS struct {
 // TextingStatus is the state of an SMS conversation.
 type TextingStatus string
 
-// The states of an SMS conversation. All except the first are final.
+// The states of an SMS conversation. All states except open are final.
 const (
 	TextingOpen      TextingStatus = "open"
 	TextingCompleted TextingStatus = "completed" // the pathway ended
@@ -29,7 +29,7 @@ func (TextingStatus) Values() []string {
 	return values(TextingOpen, TextingCompleted, TextingTimedOut, TextingClosed, TextingFailed)
 }
 
-// Texting is an SMS conversation between an agent and the sender of a message to one of its numbers.
+// Texting is an SMS conversation between an agent and a person who sent a message to a number of the agent.
 type Texting struct {
 	Meta
 	AgentID      string            `json:"agent_id"`
@@ -47,15 +47,15 @@ type Texting struct {
 	LastAt       time.Time         `json:"last_message_at"`
 	ExpiresAt    time.Time         `json:"expires_at"` // end of the conversation without further messages
 	EndedAt      *time.Time        `json:"ended_at"`
-	// Script is the script of the conversation. Turns are all inputs so far: the pathway is replayed from its start
-	// for each message.
+	// Script is the agent's script. Turns holds all inputs of the conversation so far, because the pathway is replayed from
+	// its start for each message.
 	Script *Script       `json:"script,omitempty" hidden:"true"`
 	Turns  []TextingTurn `json:"turns,omitempty" hidden:"true"`
 	// SealedTurns is the encrypted form of Turns, Variables and Notes.
 	SealedTurns string `json:"sealed_turns,omitempty" hidden:"true"`
 }
 
-// TextingTurn is one message of the contact with the model answers and actions that followed.
+// TextingTurn is one message of the contact, with the model answers and actions that the message caused.
 type TextingTurn struct {
 	MessageID string               `json:"message_id"`
 	Text      string               `json:"text"`
@@ -63,14 +63,14 @@ type TextingTurn struct {
 	Acts      []TextingAction      `json:"acts,omitempty"`
 }
 
-// TextingModelAnswer is one answer of a language model.
+// TextingModelAnswer is the recorded answer of a language model in a turn.
 type TextingModelAnswer struct {
 	Sentences []string          `json:"sentences,omitempty"`
 	Calls     []TextingToolCall `json:"calls,omitempty"`
 	Failed    string            `json:"failed,omitempty"`
 }
 
-// TextingToolCall is a tool call of a language model.
+// TextingToolCall is a recorded tool call of a language model.
 type TextingToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -78,15 +78,15 @@ type TextingToolCall struct {
 	Tool      string `json:"tool,omitempty"`
 }
 
-// TextingAction is the state of an action other than a text reply. It is stored before the action starts and again
-// with its result.
+// TextingAction is the state of an action other than a reply by text message. It is stored before the action starts
+// and again with its result.
 type TextingAction struct {
 	Over   bool   `json:"over"`
 	OK     bool   `json:"ok,omitempty"`
 	Result string `json:"result,omitempty"`
 }
 
-// StatusAt returns the status of the conversation at a time, including the time limit.
+// StatusAt returns the status of the conversation at a time. An open conversation past ExpiresAt has timed out.
 func (t *Texting) StatusAt(now time.Time) TextingStatus {
 	if t.Status == TextingOpen && !now.Before(t.ExpiresAt) {
 		return TextingTimedOut
@@ -94,30 +94,30 @@ func (t *Texting) StatusAt(now time.Time) TextingStatus {
 	return t.Status
 }
 
-// HasLastMessage reports whether messageID is the message of the last turn.
+// HasLastMessage reports whether the message with this ID caused the last turn.
 func (t *Texting) HasLastMessage(messageID string) bool {
 	return len(t.Turns) > 0 && t.Turns[len(t.Turns)-1].MessageID == messageID
 }
 
-// End ends the conversation.
+// End sets the final status of the conversation, its reason and its end.
 func (t *Texting) End(status TextingStatus, reason string, at time.Time) {
 	t.Status, t.Reason, t.EndedAt, t.UpdatedAt = status, reason, &at, at
 }
 
-// Key returns the store key.
+// Key returns the key of the conversation in the store.
 func (t *Texting) Key() Key { return Key{"sms_conversation", t.WorkspaceID, t.ID} }
 
-// OpenTextingIndex returns the index of the open conversation between a number and a contact.
+// OpenTextingIndex returns the name of the index of the open conversation between a workspace's number and a contact.
 func OpenTextingIndex(env Environment, number, contact string) string {
 	return "open=" + string(env) + "/" + number + "/" + contact
 }
 
-// ContactTextingIndex returns the index of all conversations with a contact.
+// ContactTextingIndex returns the name of the index of all conversations with a contact.
 func ContactTextingIndex(env Environment, contact string) string {
 	return "contact=" + string(env) + "/" + contact
 }
 
-// Indexes returns the environment, the contact and, while the conversation is open, number and contact.
+// Indexes returns the indexes by environment and by contact, and for an open conversation also by number and contact.
 func (t *Texting) Indexes() []string {
 	ix := []string{envIndex(t.Environment), ContactTextingIndex(t.Environment, t.Contact)}
 	if t.Status == TextingOpen {
@@ -129,14 +129,14 @@ func (t *Texting) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (t *Texting) Sort() string { return t.ID }
 
-// sealedTexting holds the encrypted fields.
+// sealedTexting holds the fields of a Texting that are encrypted together.
 type sealedTexting struct {
 	Turns     []TextingTurn     `json:"turns"`
 	Variables map[string]string `json:"variables"`
 	Notes     string            `json:"notes"`
 }
 
-// Sealed returns a copy whose turns, variables and notes are one encrypted value.
+// Sealed returns a copy whose turns, variables and notes are encrypted by f as one value.
 func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	words, err := AppendRow(nil, sealedTexting{t.Turns, t.Variables, t.Notes})
 	if err != nil {
@@ -148,7 +148,7 @@ func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, er
 	return &c, err
 }
 
-// Unseal decrypts turns, variables and notes.
+// Unseal decrypts turns, variables and notes with f.
 func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
 	text, err := f("turns", t.SealedTurns)
 	if err != nil {
@@ -161,7 +161,7 @@ func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
 	return err
 }
 
-// Public returns the conversation as the API shows it at a time.
+// Public returns a copy with the fields that the API shows, and with the status at now.
 func (t *Texting) Public(now time.Time) *Texting {
 	c := *t
 	c.Script, c.Turns = nil, nil
@@ -174,7 +174,7 @@ func (t *Texting) Public(now time.Time) *Texting {
 	return &c
 }
 
-// Clone returns a copy whose last turn can be changed independently.
+// Clone returns a copy whose last turn can be changed without changing the original.
 func (t *Texting) Clone() *Texting {
 	c := *t
 	c.Turns = slices.Clone(t.Turns)

@@ -1,7 +1,7 @@
 package domain
 
-// SMSGateway delivers text messages over HTTP. It receives outbound messages and reports inbound messages and
-// delivery results.
+// SMSGateway is an HTTP server of the workspace that delivers text messages. Callboard sends outbound messages to the
+// gateway. The gateway reports inbound messages and delivery results to Callboard.
 type SMSGateway struct {
 	Meta
 	Provenance
@@ -13,16 +13,16 @@ type SMSGateway struct {
 	Priority   int      `json:"priority" doc:"Trunks and gateways with the same prefix length are tried in ascending order of priority."`
 }
 
-// Key returns the store key.
+// Key returns the key of the SMS gateway in the store.
 func (g *SMSGateway) Key() Key { return Key{"sms_gateway", g.WorkspaceID, g.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all SMS gateways in the environment.
 func (g *SMSGateway) Indexes() []string { return []string{envIndex(g.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
 func (g *SMSGateway) Sort() string { return g.ID }
 
-// Sealed returns a copy with an encrypted secret.
+// Sealed returns a copy whose secret is encrypted by f.
 func (g *SMSGateway) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *g
 	var err error
@@ -30,21 +30,21 @@ func (g *SMSGateway) Sealed(f func(field, text string) (string, error)) (Record,
 	return &c, err
 }
 
-// Unseal decrypts the secret.
+// Unseal decrypts the secret with f.
 func (g *SMSGateway) Unseal(f func(field, text string) (string, error)) (err error) {
 	g.Secret, err = f("secret", g.Secret)
 	return err
 }
 
-// Public returns the gateway as the API shows it, without its secret.
+// Public returns a copy with the fields that the API shows, without the secret.
 func (g *SMSGateway) Public() *SMSGateway {
 	c := *g
 	c.Secret = ""
 	return &c
 }
 
-// InboundMessageKey records an inbound message that was accepted, so that a repeated delivery by the carrier is
-// ignored. The row expires after a day.
+// InboundMessageKey marks an inbound message as accepted, so that a repeated delivery by the carrier is ignored. The
+// store deletes it after a day.
 type InboundMessageKey struct {
 	WorkspaceID string `json:"workspace_id"`
 	ID          string `json:"id"`  // ULID
@@ -52,10 +52,10 @@ type InboundMessageKey struct {
 	MessageID   string `json:"message_id"`
 }
 
-// Key returns the store key: the digest.
+// Key returns the store key, which contains the digest of the message.
 func (t *InboundMessageKey) Key() Key { return Key{"sms_seen", t.WorkspaceID, t.Digest} }
 
-// Indexes returns one index of all rows, by age.
+// Indexes returns the index of all inbound message keys, oldest first.
 func (t *InboundMessageKey) Indexes() []string { return []string{"all"} }
 
 // Sort returns the ID, which sorts by creation time.

@@ -25,24 +25,25 @@ type Phone struct {
 	NAT         string   `json:"nat"`
 	Transport   string   `json:"transport"` // allowed transports of the phone: any, udp, tcp or tls
 
-	// Status and Contacts are shown and not stored here. Registrations holds them.
+	// Status and Contacts are set for API responses and are not stored with the phone. Registrations stores them.
 	Status   string         `json:"status,omitempty" enum:"registered,unregistered"`
 	Contacts []PhoneContact `json:"contacts,omitempty"`
 	Warnings []Detail       `json:"warnings,omitempty"` // shown, never stored
 }
 
-// IsTestOnly reports whether a phone belongs to the test environment. Such a phone is stored and never used.
+// IsTestOnly reports whether a phone belongs to the test environment. Such a phone is stored, but no call uses it.
 func (p *Phone) IsTestOnly() bool { return p.Environment == Test }
 
-// PhoneTransportAny allows udp, tcp and tls.
+// PhoneTransportAny is the value of Phone.Transport that allows udp, tcp and tls.
 const PhoneTransportAny = "any"
 
-// MediaTrunk returns a trunk that has only the media settings of the phone.
+// MediaTrunk returns a Trunk with the media settings of the phone, for code that negotiates media with trunks and
+// phones. Its other fields are empty.
 func (p *Phone) MediaTrunk() Trunk {
 	return Trunk{Codecs: p.Codecs, DTMF: p.DTMF, SRTP: p.SRTP, KeysInClear: p.KeysInClear, NAT: p.NAT}
 }
 
-// SetDefaults sets omitted fields to their defaults.
+// SetDefaults sets the omitted media and transport settings of the phone to their defaults.
 func (p *Phone) SetDefaults() {
 	if len(p.Codecs) == 0 {
 		p.Codecs = []string{"PCMU", "PCMA"}
@@ -67,16 +68,16 @@ type PhoneContact struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Key returns the store key.
+// Key returns the key of the phone in the store.
 func (p *Phone) Key() Key { return Key{"phone", p.WorkspaceID, p.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all phones in the environment.
 func (p *Phone) Indexes() []string { return []string{envIndex(p.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
 func (p *Phone) Sort() string { return p.ID }
 
-// Sealed returns a copy with an encrypted password and without fields that are only shown.
+// Sealed returns a copy whose password is encrypted by f, without the fields that only API responses have.
 func (p *Phone) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *p
 	c.Status, c.Contacts = "", nil
@@ -85,13 +86,13 @@ func (p *Phone) Sealed(f func(field, text string) (string, error)) (Record, erro
 	return &c, err
 }
 
-// Unseal decrypts the password.
+// Unseal decrypts the password with f.
 func (p *Phone) Unseal(f func(field, text string) (string, error)) (err error) {
 	p.Password, err = f("password", p.Password)
 	return err
 }
 
-// Public returns the phone as the API shows it, without its password.
+// Public returns a copy with the fields that the API shows, without the password.
 func (p *Phone) Public() *Phone {
 	c := *p
 	c.Password = ""
@@ -104,17 +105,17 @@ func (p *Phone) Public() *Phone {
 	return &c
 }
 
-// Registrations holds the registered addresses of a phone, so that a restart loses no registration.
+// Registrations stores the registered addresses of a phone, so that the phone stays registered after a restart.
 type Registrations struct {
 	PhoneID     string          `json:"phone_id"`
 	WorkspaceID string          `json:"workspace_id"`
 	Bindings    json.RawMessage `json:"bindings"` // []sip.Binding
 }
 
-// Key returns the store key.
+// Key returns the key of the registrations of a phone in the store.
 func (r *Registrations) Key() Key { return Key{"registrations", r.WorkspaceID, r.PhoneID} }
 
-// Indexes returns one index of all rows of a workspace.
+// Indexes returns the index of the registrations of all phones in the workspace.
 func (r *Registrations) Indexes() []string { return []string{"all"} }
 
 // Sort returns the phone ID.
@@ -127,15 +128,15 @@ type UsernameClaim struct {
 	PhoneID     string `json:"phone_id"`
 }
 
-// UsernameClaim returns the row that reserves the username.
+// UsernameClaim returns the record that reserves the username of the phone.
 func (p *Phone) UsernameClaim() *UsernameClaim {
 	return &UsernameClaim{Username: p.Username, WorkspaceID: p.WorkspaceID, PhoneID: p.ID}
 }
 
-// Key returns the store key.
+// Key returns the key of the username claim in the store.
 func (c *UsernameClaim) Key() Key { return Key{"phone_username", "", c.Username} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the username claim is read by key or key prefix only.
 func (c *UsernameClaim) Indexes() []string { return nil }
 
 // Sort returns the username.
@@ -149,12 +150,12 @@ type ExtensionClaim struct {
 	OwnerID     string      `json:"owner_id"` // phone_… or agent_…
 }
 
-// Key returns the store key.
+// Key returns the key of the extension claim in the store.
 func (c *ExtensionClaim) Key() Key {
 	return Key{"extension", c.WorkspaceID, string(c.Environment) + "/" + c.Extension}
 }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the extension claim is read by key or key prefix only.
 func (c *ExtensionClaim) Indexes() []string { return nil }
 
 // Sort returns the extension.
@@ -165,15 +166,14 @@ var (
 	username  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{1,31}$`)
 )
 
-// IsExtension reports whether a text is an internal extension: 2 to 6 digits that are no emergency number. Full
-// telephone numbers are longer.
+// IsExtension reports whether a text is an internal extension: 2 to 6 digits that are not an emergency number.
 func IsExtension(text string) bool { return extension.MatchString(text) && !emergency[text] }
 
 // IsUsername reports whether a text is a valid username of a phone.
 func IsUsername(text string) bool { return username.MatchString(text) }
 
-// ParsePhoneUser returns the extension or username in a text or in a SIP URI such as sip:1001@calls.example.com. ok
-// is false for telephone numbers.
+// ParsePhoneUser returns the extension or username in a text, which may be a SIP URI such as
+// sip:1001@calls.example.com. ok is false for telephone numbers.
 func ParsePhoneUser(to string) (user string, ok bool) {
 	to = strings.TrimSpace(to)
 	if rest, found := strings.CutPrefix(to, "sip:"); found {

@@ -2,10 +2,10 @@ package domain
 
 import "strings"
 
-// SpreadsheetDamage is how a spreadsheet changed the text of a telephone number.
+// SpreadsheetDamage is the way in which a spreadsheet program has changed the text of a telephone number.
 type SpreadsheetDamage int
 
-// The kinds of spreadsheet damage.
+// The ways in which spreadsheet programs change telephone numbers.
 const (
 	NoSpreadsheetDamage SpreadsheetDamage = iota
 	ScientificNotation                    // 1.20256E+10: the digits after the sixth are lost
@@ -13,7 +13,7 @@ const (
 	FormulaText                           // ="+12025550100"
 )
 
-// SpreadsheetDamageOf returns how a spreadsheet changed the text of a telephone number.
+// SpreadsheetDamageOf returns the way in which a spreadsheet program has changed the text of a telephone number.
 func SpreadsheetDamageOf(text string) SpreadsheetDamage {
 	text = strings.TrimSpace(text)
 	if text == "" {

@@ -9,22 +9,22 @@ import (
 	"github.com/nyaruka/phonenumbers"
 )
 
-// Errors of ParsePhone and ParseNumber.
+// The errors of ParsePhone and ParseNumber.
 var (
-	// ErrInvalidPhone: the text is no full telephone number.
+	// ErrInvalidPhone means that the text is not a full telephone number.
 	ErrInvalidPhone = errors.New("not a full telephone number")
-	// ErrPhoneForbidden: the text is an emergency number or a short code.
+	// ErrPhoneForbidden means that the text is an emergency number or a short code.
 	ErrPhoneForbidden = errors.New("an emergency number or a short code")
 )
 
-// maxPhoneText limits the input in bytes: 15 digits of E.164 with separators.
+// maxPhoneText is the maximum length in bytes of the text of a number: 15 digits of E.164 with separators.
 const maxPhoneText = 40
 
-// maxShortCode is the length of the longest short code. A text with at most that many digits and without "+" is no
+// maxShortCode is the length of the longest short code. A text without "+" that has at most this many digits is not a
 // full number in any country.
 const maxShortCode = 6
 
-// maxShortNumber is the length of the longest number that can be a short number in its country.
+// maxShortNumber is the length of the longest number that can be an emergency or short number within a country.
 const maxShortNumber = 8
 
 // isPossibleNumber reports whether a number has a possible length for its country, including the area code.
@@ -33,8 +33,8 @@ func isPossibleNumber(n *phonenumbers.PhoneNumber) bool {
 		(n.GetCountryCode() != 1 || hasPossibleAreaCode(strconv.FormatUint(n.GetNationalNumber(), 10)))
 }
 
-// emergency lists the emergency numbers of all countries as they are dialed. They are forbidden everywhere, because
-// the country of the trunk decides who answers.
+// emergency lists the emergency numbers of all countries as they are dialed. They are forbidden in every country,
+// because the country of the trunk decides which number reaches an emergency service.
 var emergency = map[string]bool{
 	"000": true, "100": true, "101": true, "102": true, "103": true, "104": true, "105": true, "106": true,
 	"108": true, "110": true, "111": true, "112": true, "113": true, "115": true, "117": true, "118": true,
@@ -44,7 +44,8 @@ var emergency = map[string]bool{
 	"998": true, "999": true,
 }
 
-// Number is a parsed telephone number. It caches values whose lookup searches the numbering plans of all countries.
+// Number is a parsed telephone number. It keeps the country and kind, because looking them up searches the numbering
+// plans of all countries.
 type Number struct {
 	E164    string
 	Country string // ISO 3166 alpha-2; empty for satellite and other global ranges
@@ -62,7 +63,7 @@ func ParseNumber(text, defaultCountry string) (Number, error) {
 	return numberOf(e164, n), nil
 }
 
-// NumberFromE164 parses a number that is already E.164. It also accepts numbers that must not be dialed.
+// NumberFromE164 parses a number that is already in E.164. It also accepts numbers that must not be dialed.
 func NumberFromE164(e164 string) (Number, error) {
 	if code, national, ok := splitCleanE164(e164); ok {
 		return numberOf(e164, newPhoneNumber(code, national)), nil
@@ -110,7 +111,7 @@ func readPhone(text, defaultCountry string) (string, *phonenumbers.PhoneNumber, 
 	return e164, n, nil
 }
 
-// newPhoneNumber returns what the parser of the phonenumbers library returns for a clean number.
+// newPhoneNumber returns the value that the parser of the phonenumbers library returns for this number.
 func newPhoneNumber(code int32, national string) *phonenumbers.PhoneNumber {
 	number, _ := strconv.ParseUint(national, 10, 64) // digits
 	return &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &number}
@@ -161,8 +162,8 @@ func digitsIn(text string) string {
 	}, text)
 }
 
-// countryOf returns the country of a number, even if the number is not assigned. It returns "" if the range belongs
-// to no country.
+// countryOf returns the country of a number, even if the number is not assigned to anyone. It returns "" if the number
+// range belongs to no country.
 func countryOf(n *phonenumbers.PhoneNumber) string {
 	region := phonenumbers.GetRegionCodeForNumber(n)
 	if region == "" {
@@ -195,16 +196,16 @@ func DialForbidden(number, country string) (reason string, forbidden bool) {
 	return "", false
 }
 
-// isEmergencyOrShort reports whether a number is an emergency or short number behind a country code, for example
-// +49 110.
+// isEmergencyOrShort reports whether the digits after the country code are an emergency or short number of the country,
+// for example +49 110.
 func isEmergencyOrShort(n *phonenumbers.PhoneNumber) bool {
 	local := phonenumbers.GetNationalSignificantNumber(n)
 	return emergency[local] || len(local) <= maxShortNumber && slices.ContainsFunc(
 		phonenumbers.GetRegionCodesForCountryCode(int(n.GetCountryCode())), func(region string) bool { return isShort(local, region) })
 }
 
-// isShort reports whether digits are a short number when dialed within a country. Full numbers have more than six
-// digits in nearly all countries. For shorter texts the table of short numbers decides.
+// isShort reports whether digits are an emergency or short number when dialed within a country. Numbers of more than
+// six digits are short only if they are emergency numbers. For fewer digits the phonenumbers library decides.
 func isShort(digits, country string) bool {
 	if len(digits) == 0 || len(digits) > maxShortNumber || country == "" {
 		return false
@@ -219,8 +220,8 @@ func isShort(digits, country string) bool {
 	return err == nil && phonenumbers.IsValidShortNumberForRegion(n, country)
 }
 
-// TestCarrierPrefix is the prefix of the test carrier's numbers. Their last four digits select the behaviour of the
-// phone. No real carrier uses this range.
+// TestCarrierPrefix is the prefix of the test carrier's numbers. Their last four digits select how the called phone
+// behaves. No real carrier uses this range.
 const TestCarrierPrefix = "+1500555"
 
 // IsTestCarrierNumber reports whether a number consists of TestCarrierPrefix and four digits.
@@ -245,7 +246,7 @@ func CheckDestination(e164 string, rules DestinationRules, defaultCountry string
 	return n.CheckDestination(rules, defaultCountry, env)
 }
 
-// CheckDestination checks a parsed number like the function CheckDestination.
+// CheckDestination applies the rules of the function CheckDestination to a parsed number.
 func (n Number) CheckDestination(rules DestinationRules, defaultCountry string, env Environment) error {
 	if env == Test && IsTestCarrierNumber(n.E164) {
 		return nil
@@ -277,8 +278,8 @@ func (n Number) CheckDestination(rules DestinationRules, defaultCountry string, 
 	return Errorf(CodeDestinationNotAllowed, "calls to %s are not allowed in this workspace", country)
 }
 
-// territoriesOfUS have North American numbers at the price of the United States. They are allowed wherever US is
-// allowed. blocked_prefixes can exclude them.
+// territoriesOfUS lists territories whose North American numbers cost as much as numbers of the United States. They are
+// allowed wherever US is allowed, unless blocked_prefixes excludes them.
 var territoriesOfUS = []string{"PR", "VI", "GU", "AS", "MP"} //nolint:gochecknoglobals // a table
 
 // hasExtraCost reports whether a number is premium rate, shared cost, or in a global satellite or network range

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Built-in tools of a node. They stand in the same list as the IDs of the workspace's tools.
+// The built-in tools of a converse node. Lists of tools contain these names and the IDs of the workspace's tools.
 const (
 	ToolAppointment = "appointment"
 	ToolSMS         = "sms"
@@ -19,12 +19,12 @@ func BuiltInTools() []string {
 	return []string{ToolAppointment, ToolSMS, ToolTransfer, ToolDNC, ToolEnd}
 }
 
-// toolIDs returns the tools that are not built in, by ID.
+// toolIDs returns the entries of a tool list that are IDs of the workspace's tools, without the built-in tools.
 func toolIDs(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(t string) bool { return slices.Contains(BuiltInTools(), t) })
 }
 
-// ToolHTTP is the HTTP request of a tool. {{name}} in URL, Headers and Body stands for an argument.
+// ToolHTTP defines the HTTP request of a tool. {{name}} in URL, Headers and Body is replaced with an argument.
 type ToolHTTP struct {
 	Method      string            `json:"method"`
 	URL         string            `json:"url"`
@@ -34,7 +34,7 @@ type ToolHTTP struct {
 	TimeoutMs   int               `json:"timeout_ms"`
 }
 
-// ToolMCP is a tool of a Model Context Protocol server with the same name.
+// ToolMCP refers to the tool with the same name on a Model Context Protocol server.
 type ToolMCP struct {
 	URL         string            `json:"url"`
 	Headers     map[string]string `json:"headers,omitempty" hidden:"true"` // secret
@@ -52,10 +52,10 @@ type Tool struct {
 	MCP         *ToolMCP       `json:"mcp,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the tool in the store.
 func (t *Tool) Key() Key { return Key{"tool", t.WorkspaceID, t.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all tools in the environment.
 func (t *Tool) Indexes() []string { return []string{envIndex(t.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
@@ -83,7 +83,7 @@ func (t *Tool) Headers() map[string]string {
 	return nil
 }
 
-// withHeaders returns a copy with other headers.
+// withHeaders returns a copy of the tool whose headers are replaced.
 func (t *Tool) withHeaders(headers map[string]string) *Tool {
 	c := *t
 	if t.HTTP != nil {
@@ -99,13 +99,13 @@ func (t *Tool) withHeaders(headers map[string]string) *Tool {
 	return &c
 }
 
-// Sealed returns a copy with encrypted header values.
+// Sealed returns a copy whose header values are encrypted by f.
 func (t *Tool) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	headers, err := t.transformHeaders(f)
 	return t.withHeaders(headers), err
 }
 
-// Unseal decrypts the header values.
+// Unseal decrypts the header values with f.
 func (t *Tool) Unseal(f func(field, text string) (string, error)) error {
 	headers, err := t.transformHeaders(f)
 	*t = *t.withHeaders(headers)
@@ -123,5 +123,5 @@ func (t *Tool) transformHeaders(f func(field, text string) (string, error)) (map
 	return headers, nil
 }
 
-// Public returns the tool as the API shows it, with hints instead of header values.
+// Public returns a copy with the fields that the API shows, without headers, because their values are secret.
 func (t *Tool) Public() *Tool { return t.withHeaders(nil) }

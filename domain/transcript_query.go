@@ -11,11 +11,11 @@ const (
 	maxTranscriptTerms = 10
 )
 
-// TranscriptQuery is a transcript search. Each term is a phrase, and a call matches if each phrase occurs within
-// one segment.
+// TranscriptQuery is a parsed transcript search. Each element is a phrase. A call matches if every phrase occurs within
+// a single segment of the transcript.
 type TranscriptQuery [][]string
 
-// ParseTranscriptQuery parses words and quoted phrases. Case and punctuation are ignored.
+// ParseTranscriptQuery parses a search text of words and quoted phrases. Case and punctuation are ignored.
 func ParseTranscriptQuery(text string) (TranscriptQuery, error) {
 	var out TranscriptQuery
 	var p Problems
@@ -44,7 +44,7 @@ func transcriptWords(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Matches reports whether a transcript contains all terms.
+// Matches reports whether a transcript contains all phrases of the query.
 func (s TranscriptQuery) Matches(t *Transcript) bool {
 	found := make([]bool, len(s))
 	left := len(s)

@@ -27,7 +27,7 @@ func (TransferMode) Values() []string {
 // TransferStatus is the state of a transfer.
 type TransferStatus string
 
-// The states of a transfer. The last three are final.
+// The states of a transfer. TransferCompleted, TransferReturned and TransferFailed are final.
 const (
 	TransferStarted   TransferStatus = "in_progress" // requested or ringing
 	TransferConnected TransferStatus = "connected"   // bridge: the caller speaks with the destination
@@ -65,7 +65,7 @@ type SIPStep struct {
 	Phrase string    `json:"phrase,omitempty"`
 }
 
-// Limits of the transfers that a call records.
+// Limits of the transfers and SIP responses that a call records.
 const (
 	MaxSIPSteps  = 16
 	MaxTransfers = 16
@@ -84,17 +84,18 @@ type AgentTransfer struct {
 	Destinations []Destination `json:"destinations,omitempty"`
 	AcceptRefer  bool          `json:"accept_refer,omitempty"` // the remote party may redirect the call with REFER
 	Ringback     *bool         `json:"ringback,omitempty"`     // the caller hears a ringback tone. Default: true.
-	// HoldMusic is what a waiting party hears: HoldSilence (or ""), HoldTone, or "wav:NAME.wav" of the prompts.
+	// HoldMusic is the audio that a waiting party hears: HoldSilence (or ""), HoldTone, or "wav:NAME.wav" for a file in the
+	// prompt folder.
 	HoldMusic string `json:"hold_music,omitempty"`
 }
 
-// Values of HoldMusic other than a file.
+// The values of HoldMusic that do not name a file.
 const (
 	HoldSilence = "silence"
 	HoldTone    = "tone" // two soft notes every five seconds
 )
 
-// Find returns the destination with a name, ignoring case.
+// Find returns the destination with the given name, ignoring case.
 func (t *AgentTransfer) Find(name string) (Destination, bool) {
 	for _, d := range t.Destinations {
 		if strings.EqualFold(d.Name, name) {
@@ -104,7 +105,7 @@ func (t *AgentTransfer) Find(name string) (Destination, bool) {
 	return Destination{}, false
 }
 
-// ErrReferTo is the error of a Refer-To target that is not a phone number.
+// ErrReferTo is the error for a Refer-To target that is not a phone number.
 var ErrReferTo = errors.New("the target of a REFER is no number")
 
 // ParseReferTo returns the number or extension in a SIP or tel URI.

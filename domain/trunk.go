@@ -14,7 +14,7 @@ type Proxy struct {
 	Weight    int    `json:"weight"`    // share among proxies with the same priority
 }
 
-// TrunkAuth holds digest credentials: those of the service at the trunk, or those of the trunk at the service.
+// TrunkAuth holds digest credentials. They authenticate the service at the trunk, or the trunk at the service.
 type TrunkAuth struct {
 	Username string `json:"username"`
 	Password string `json:"password,omitempty"`
@@ -29,13 +29,13 @@ type TrunkInbound struct {
 	CallsPerSecond float64     `json:"calls_per_second"` // 0: no limit for this trunk
 }
 
-// Rate is the price of a minute to numbers with a prefix. The longest matching prefix applies.
+// Rate is the price of a call minute to numbers with a prefix. The longest matching prefix applies.
 type Rate struct {
 	Prefix string `json:"prefix"` // for example +1202; "+" matches all numbers
 	Cost   string `json:"cost"`   // dollars per minute as decimal text
 }
 
-// TrunkAlarms holds the thresholds for system.degraded events. Zero disables a threshold.
+// TrunkAlarms holds the thresholds beyond which the event system.degraded is emitted. Zero disables a threshold.
 type TrunkAlarms struct {
 	MinASR            float64 `json:"min_asr"`              // minimum answer-seizure ratio, 0 to 1
 	MinACDSeconds     float64 `json:"min_acd_seconds"`      // minimum mean length of answered calls
@@ -51,21 +51,21 @@ const (
 	FormatNational = "national" // 2025550100; foreign numbers with the international prefix of the country
 )
 
-// NAT modes: which remote address media uses (media.NATMode).
+// NAT modes of a trunk: the remote address to which the service sends media (media.NATMode).
 const (
 	NATAuto = "auto" // the address in the SDP if it is reachable, else the source address of the media
 	NATOn   = "on"   // the source address of the media
 	NATOff  = "off"  // the address in the SDP
 )
 
-// How a trunk transfers text messages with SIP MESSAGE (RFC 3428).
+// SMS modes of a trunk: the content type of text messages in SIP MESSAGE requests (RFC 3428).
 const (
 	SMSOff   = "off"
 	SMSPlain = "plain" // text/plain
 	SMSIMDN  = "imdn"  // message/cpim with a request for a delivery report (RFC 5438)
 )
 
-// Headers that carry the caller ID to and from a trunk.
+// Headers that carry the caller ID in calls to and from a trunk.
 const (
 	HeaderAsserted  = "P-Asserted-Identity"
 	HeaderRemote    = "Remote-Party-ID"
@@ -78,7 +78,7 @@ type Trunk struct {
 	Provenance
 	Name          string     `json:"name"`
 	Proxies       []Proxy    `json:"proxies"`
-	OutboundProxy *Proxy     `json:"outbound_proxy,omitempty"` // requests to the proxies are sent through it
+	OutboundProxy *Proxy     `json:"outbound_proxy,omitempty"` // requests to the proxies are sent through this proxy
 	Auth          *TrunkAuth `json:"auth,omitempty"`
 	Register      bool       `json:"register"` // register at the first proxy with Auth
 	FromDomain    string     `json:"from_domain,omitempty"`
@@ -86,7 +86,7 @@ type Trunk struct {
 	NumberCountry string     `json:"number_country,omitempty"` // country for the format national
 	NumberStrip   string     `json:"number_strip,omitempty"`   // prefix that is removed from the called number after formatting
 	NumberAdd     string     `json:"number_add,omitempty"`     // prefix that is added after NumberStrip
-	// RewriteApproved means that an operator has set NumberStrip and NumberAdd.
+	// RewriteApproved means that an operator has approved that NumberStrip and NumberAdd rewrite the dialed number.
 	RewriteApproved bool          `json:"number_rewrite_approved,omitempty"`
 	Inbound         TrunkInbound  `json:"inbound"`
 	Codecs          []string      `json:"codecs"`             // PCMU, PCMA, G722 or opus, in order of preference
@@ -114,7 +114,7 @@ type Trunk struct {
 }
 
 // IsTestOnly reports whether a trunk belongs to the test environment and is not the test carrier. Such a trunk is
-// stored and never used.
+// stored, but no call uses it.
 func (t *Trunk) IsTestOnly() bool { return t.Environment == Test && !t.Simulator }
 
 // TrunkHealth is the current state of a trunk.
@@ -125,7 +125,7 @@ type TrunkHealth struct {
 	BackoffUntil *time.Time         `json:"backoff_until"`
 	LastError    string             `json:"last_error,omitempty"`
 	Targets      []TargetHealth     `json:"targets"`
-	Registration *TrunkRegistration `json:"registration,omitempty"` // of a trunk that registers
+	Registration *TrunkRegistration `json:"registration,omitempty"` // nil: the trunk does not register
 }
 
 // TrunkRegistration is the state of a trunk's registration at its carrier.
@@ -167,16 +167,16 @@ type TrunkQuality struct {
 	Alarms          []string       `json:"alarms"`           // measures beyond their thresholds: asr, acd, short_call_share
 }
 
-// Key returns the store key.
+// Key returns the key of the trunk in the store.
 func (t *Trunk) Key() Key { return Key{"trunk", t.WorkspaceID, t.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all trunks in the environment.
 func (t *Trunk) Indexes() []string { return []string{envIndex(t.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
 func (t *Trunk) Sort() string { return t.ID }
 
-// Sealed returns a copy with encrypted passwords and without fields that are only shown.
+// Sealed returns a copy whose passwords are encrypted by f, without the fields that only API responses have.
 func (t *Trunk) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *t
 	c.SIPURI, c.Health, c.Quality, c.Warnings = "", nil, nil, nil
@@ -197,7 +197,7 @@ func (t *Trunk) Sealed(f func(field, text string) (string, error)) (Record, erro
 	return &c, nil
 }
 
-// Unseal decrypts the passwords.
+// Unseal decrypts the passwords with f.
 func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 	if t.Auth != nil {
 		if t.Auth.Password, err = f("auth.password", t.Auth.Password); err != nil {
@@ -210,7 +210,7 @@ func (t *Trunk) Unseal(f func(field, text string) (string, error)) (err error) {
 	return err
 }
 
-// Public returns the trunk as the API shows it, without its passwords.
+// Public returns a copy with the fields that the API shows, without the passwords.
 func (t *Trunk) Public() *Trunk {
 	c := *t
 	for _, auth := range []**TrunkAuth{&c.Auth, &c.Inbound.Auth} {
@@ -226,8 +226,7 @@ func (t *Trunk) Public() *Trunk {
 	return &c
 }
 
-// testEnvironmentWarning returns the warning for a trunk or phone that was created with a test key and is never
-// used.
+// testEnvironmentWarning returns the warning that no call uses a trunk or phone that was created with a test key.
 func testEnvironmentWarning(message string) Detail {
 	return Detail{Code: WarningTestEnvironment, Message: message}
 }
@@ -235,7 +234,8 @@ func testEnvironmentWarning(message string) Detail {
 // NumberStatus reports whether a phone number is in use.
 type NumberStatus string
 
-// The states of a phone number. A pending number is claimed and waits for an operator; no calls or messages use it.
+// The states of a phone number. A pending number is reserved for the workspace and waits for an operator's approval. No
+// calls or messages use a pending number.
 const (
 	NumberLive    NumberStatus = "live"
 	NumberPending NumberStatus = "pending"
@@ -256,10 +256,10 @@ type PhoneNumber struct {
 	Status     NumberStatus `json:"status"`
 }
 
-// Key returns the store key.
+// Key returns the key of the phone number in the store.
 func (n *PhoneNumber) Key() Key { return Key{"number", n.WorkspaceID, n.ID} }
 
-// Indexes returns the environment, the number, and an index of numbers that can send messages.
+// Indexes returns the indexes by environment and by number, and the index of numbers that can send messages.
 func (n *PhoneNumber) Indexes() []string {
 	ix := []string{envIndex(n.Environment), "number=" + n.Number}
 	if n.SMSEnabled && n.Status == NumberLive {
@@ -271,8 +271,8 @@ func (n *PhoneNumber) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (n *PhoneNumber) Sort() string { return n.ID }
 
-// NumberClaim reserves a number, so that it is unique in the installation. Its row is guarded to be absent when the
-// number is created.
+// NumberClaim reserves a number, so that it is unique in the installation. The commit that creates a PhoneNumber fails
+// if another NumberClaim for the number exists.
 type NumberClaim struct {
 	Number      string    `json:"number"`
 	WorkspaceID string    `json:"workspace_id"`
@@ -280,7 +280,7 @@ type NumberClaim struct {
 	ClaimedAt   time.Time `json:"claimed_at"`
 }
 
-// Claim returns the row that reserves the number. "*" is unique for each trunk.
+// Claim returns the record that reserves the number. The number "*" is reserved once for each trunk.
 func (n *PhoneNumber) Claim() *NumberClaim {
 	number := n.Number
 	if number == "*" {
@@ -289,10 +289,10 @@ func (n *PhoneNumber) Claim() *NumberClaim {
 	return &NumberClaim{Number: number, WorkspaceID: n.WorkspaceID, NumberID: n.ID, ClaimedAt: n.CreatedAt}
 }
 
-// Key returns the store key.
+// Key returns the key of the number claim in the store.
 func (n *NumberClaim) Key() Key { return Key{"number_claim", "", n.Number} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the number claim is read by key or key prefix only.
 func (n *NumberClaim) Indexes() []string { return nil }
 
 // Sort returns the number.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Headers with parameters that a TrunkMatch can compare. It can also compare P-Charge-Info and extension headers
-// (X-…) as a whole.
+// Headers of which a TrunkMatch compares one parameter. A TrunkMatch can also compare P-Charge-Info and extension
+// headers (X-…) as a whole.
 const (
 	MatchRequestURI = "Request-URI"
 	MatchFrom       = "From"
@@ -15,8 +15,8 @@ const (
 	MatchChargeInfo = "P-Charge-Info"
 )
 
-// MatchesByParameter reports whether a TrunkMatch of a header needs a parameter, because the rest of the header
-// differs from call to call.
+// MatchesByParameter reports whether a TrunkMatch for a header must name a parameter. The whole header differs from
+// call to call and cannot be compared.
 func MatchesByParameter(header string) bool {
 	for _, name := range []string{MatchRequestURI, MatchFrom, MatchTo, MatchContact} {
 		if strings.EqualFold(header, name) {
@@ -26,21 +26,21 @@ func MatchesByParameter(header string) bool {
 	return false
 }
 
-// IsMatchHeader reports whether a TrunkMatch may use a header.
+// IsMatchHeader reports whether a TrunkMatch may use a header with this name.
 func IsMatchHeader(name string) bool {
 	return MatchesByParameter(name) || strings.EqualFold(name, MatchChargeInfo) || len(name) > 2 && strings.EqualFold(name[:2], "X-")
 }
 
-// TrunkMatch is a header that distinguishes the calls of one trunk from other trunks at the same address, for example
-// a trunk group (RFC 4904). The carrier or SBC sets it.
+// TrunkMatch is a header value that identifies the calls of one trunk if several trunks have the same address, for
+// example a trunk group (RFC 4904). The carrier or SBC sets the header.
 type TrunkMatch struct {
 	Header    string `json:"header"`              // Request-URI, From, To, Contact, P-Charge-Info or X-…
 	Parameter string `json:"parameter,omitempty"` // parameter of the URI or header, for example tgrp or otg; empty: the whole value is compared
 	Value     string `json:"value"`               // compared without regard to case
 }
 
-// Matches reports whether a request has the value. fields are the header fields from sip.Incoming.MatchFields. A
-// nil match accepts every request. A header or parameter that occurs twice never matches.
+// Matches reports whether a request has the header value. fields holds the header fields that sip.Incoming.MatchFields
+// returns. A nil TrunkMatch matches every request. A header or parameter that occurs twice never matches.
 func (m *TrunkMatch) Matches(fields map[string]string) bool {
 	if m == nil {
 		return true

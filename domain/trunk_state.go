@@ -3,7 +3,7 @@ package domain
 import "time"
 
 // TrunkState is the stored state of a trunk. It is written periodically while calls are active and when the service
-// stops. A restarted service continues with it.
+// stops, so that a restarted service continues with this state.
 type TrunkState struct {
 	TrunkID          string               `json:"trunk_id"`
 	WorkspaceID      string               `json:"workspace_id"`
@@ -23,12 +23,12 @@ type TargetState struct {
 	Key        string    `json:"key"`
 	Failures   int       `json:"failures,omitempty"` // consecutive failures
 	Good       bool      `json:"good,omitempty"`
-	OutUntil   time.Time `json:"out,omitzero"`   // until then tried last
-	RestsUntil time.Time `json:"rests,omitzero"` // until then not tried
+	OutUntil   time.Time `json:"out,omitzero"`   // tried after other targets until this time
+	RestsUntil time.Time `json:"rests,omitzero"` // not tried until this time
 	LastError  string    `json:"last_error,omitempty"`
 }
 
-// TrunkMinute counts the calls of one minute.
+// TrunkMinute counts the calls of a trunk in one minute.
 type TrunkMinute struct {
 	Minute   int64          `json:"minute"` // Unix time divided by 60
 	Attempts int            `json:"attempts,omitempty"`
@@ -39,31 +39,31 @@ type TrunkMinute struct {
 	Refusals map[string]int `json:"refusals,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the trunk state in the store.
 func (s *TrunkState) Key() Key { return Key{"trunk_state", s.WorkspaceID, s.TrunkID} }
 
-// Indexes returns no indexes: the rows of a workspace are read by key prefix.
+// Indexes returns no indexes: the trunk states of a workspace are read by key prefix.
 func (s *TrunkState) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the trunk state has no index.
 func (s *TrunkState) Sort() string { return "" }
 
-// Spending is the amount that a workspace spent on outbound calls of one day outside the billing ledger. It contains
-// transfer legs and calls that were live when the row was written. A workspace has one row.
+// Spending is the amount that a workspace spent on outbound calls of one day and that the billing ledger does not
+// contain. It covers transfer legs and calls that were live when the record was written. A workspace has one Spending.
 type Spending struct {
 	WorkspaceID string `json:"workspace_id"`
 	Day         int64  `json:"day"` // days since 1970 in UTC
 	Micros      Amount `json:"micros"`
-	// Live holds the parts of Micros that belong to live calls, by call ID. A process that resumes such a call
-	// subtracts its part and counts the call again from its answer.
+	// Live holds the amounts of live calls within Micros, by call ID. A process that resumes a call subtracts the amount of
+	// the call and counts the call again from its answer.
 	Live map[string]Amount `json:"live,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the spending counter in the store.
 func (s *Spending) Key() Key { return Key{"spending", s.WorkspaceID, "today"} }
 
-// Indexes returns no indexes.
+// Indexes returns nil: the spending counter is read by key or key prefix only.
 func (s *Spending) Indexes() []string { return nil }
 
-// Sort returns an unused sort key: a workspace has one row.
+// Sort returns an unused sort key, because a workspace has one Spending.
 func (s *Spending) Sort() string { return "" }

@@ -5,7 +5,7 @@ import "time"
 // UploadStatus is the state of an upload of contacts.
 type UploadStatus string
 
-// The states of an upload. The last two are final.
+// The states of an upload. completed and failed are final.
 const (
 	UploadReceiving UploadStatus = "receiving"
 	UploadCompleted UploadStatus = "completed"
@@ -17,7 +17,7 @@ func (UploadStatus) Values() []string {
 	return values(UploadReceiving, UploadCompleted, UploadFailed)
 }
 
-// ContactError describes why one row of an upload was rejected.
+// ContactError describes why one line of an upload was rejected.
 type ContactError struct {
 	Line    int    `json:"line"`
 	Phone   string `json:"phone,omitempty"`
@@ -25,8 +25,8 @@ type ContactError struct {
 	Message string `json:"message"`
 }
 
-// ContactsSummary counts the rows of one upload. Received is the sum of the other counters. DNC, NotAllowed and
-// MissingVariables count rows with a valid number that were screened out and did not become contacts.
+// ContactsSummary counts the lines of one upload. Received is the sum of the other counters. DNC, NotAllowed and
+// MissingVariables count lines that have a valid number and still did not become contacts.
 type ContactsSummary struct {
 	Received         int `json:"received"`
 	Accepted         int `json:"accepted"`
@@ -37,8 +37,8 @@ type ContactsSummary struct {
 	MissingVariables int `json:"missing_variables"`
 }
 
-// ScreenedContact is a row of an upload that has a valid number and did not become a contact. The results of the
-// campaign list it.
+// ScreenedContact is a line of an upload that has a valid number but did not become a contact. The campaign's results
+// list it.
 type ScreenedContact struct {
 	Phone  string    `json:"phone"` // E.164
 	Name   string    `json:"name,omitempty"`
@@ -46,8 +46,8 @@ type ScreenedContact struct {
 	At     time.Time `json:"at"`
 }
 
-// ScreenedChunk is an immutable chunk of screened contacts of a campaign. It holds the ordinals from
-// Index*ChunkSize on, below Progress.Screened.
+// ScreenedChunk is a part of a campaign's list of screened contacts and is never modified. Its first contact has the
+// position Index*ChunkSize in the list. Progress.Screened is the length of the list.
 type ScreenedChunk struct {
 	CampaignID  string            `json:"campaign_id"`
 	WorkspaceID string            `json:"workspace_id"`
@@ -55,7 +55,7 @@ type ScreenedChunk struct {
 	Contacts    []ScreenedContact `json:"contacts"`
 }
 
-// Key returns the store key.
+// Key returns the key of the chunk of screened-out contacts in the store.
 func (c *ScreenedChunk) Key() Key {
 	return Key{"screened", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
@@ -63,11 +63,11 @@ func (c *ScreenedChunk) Key() Key {
 // Indexes returns no indexes: chunks are listed by key prefix.
 func (c *ScreenedChunk) Indexes() []string { return nil }
 
-// Sort returns the index.
+// Sort returns the position of the chunk of screened-out contacts as sortable text.
 func (c *ScreenedChunk) Sort() string { return sortableNumber(c.Index) }
 
-// Upload is one upload of contacts to a campaign. Its contacts are added in the commit that completes it. A failed
-// upload leaves no contacts.
+// Upload is one upload of contacts to a campaign. The commit that completes the upload adds all its contacts. A failed
+// upload adds no contacts.
 type Upload struct {
 	Meta
 	CampaignID string          `json:"campaign_id"`
@@ -80,14 +80,14 @@ type Upload struct {
 	CompletedAt *time.Time `json:"completed_at"`
 }
 
-// ColumnMapping defines the contents of the columns of a CSV file. It is empty for other formats.
+// ColumnMapping defines the meaning of the columns of a CSV file. It is empty for other formats.
 type ColumnMapping struct {
 	Columns  map[string]string `json:"columns"`                   // by column header: phone, timezone, country, name or a variable
 	Unmapped []string          `json:"unmapped" nullable:"false"` // columns that match no variable; their values are stored in the context under the column name
 	Missing  []string          `json:"missing" nullable:"false"`  // declared variables without a column
 }
 
-// WithoutNil returns the mapping with empty members instead of nil.
+// WithoutNil returns the mapping with empty maps and lists instead of nil, so that JSON has no null.
 func (m ColumnMapping) WithoutNil() ColumnMapping {
 	if m.Columns == nil {
 		m.Columns = map[string]string{}
@@ -101,13 +101,13 @@ func (m ColumnMapping) WithoutNil() ColumnMapping {
 	return m
 }
 
-// UploadInterrupted is the reason of an upload that was interrupted by the end of the process.
+// UploadInterrupted is the reason for the failure of an upload during which the process ended.
 const UploadInterrupted = "interrupted"
 
-// Key returns the store key.
+// Key returns the key of the upload in the store.
 func (u *Upload) Key() Key { return Key{"upload", u.WorkspaceID, u.ID} }
 
-// Indexes returns the campaign, and "open" while contacts are received.
+// Indexes returns the index by campaign, and the index "open" while contacts are received.
 func (u *Upload) Indexes() []string {
 	ix := []string{"campaign=" + u.CampaignID}
 	if u.Status == UploadReceiving {
@@ -119,7 +119,7 @@ func (u *Upload) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (u *Upload) Sort() string { return u.ID }
 
-// ContactEdit is a contact that was changed after its upload. It replaces the contact in the chunk.
+// ContactEdit is a contact that was changed after its upload. It replaces the contact in the ContactChunk.
 type ContactEdit struct {
 	CampaignID  string  `json:"campaign_id"`
 	WorkspaceID string  `json:"workspace_id"`
@@ -127,7 +127,7 @@ type ContactEdit struct {
 	Contact     Contact `json:"contact"`
 }
 
-// Key returns the store key.
+// Key returns the key of the contact edit in the store.
 func (e *ContactEdit) Key() Key {
 	return Key{"edit", e.WorkspaceID, e.CampaignID + "/" + sortableNumber(e.Ordinal)}
 }
@@ -135,10 +135,10 @@ func (e *ContactEdit) Key() Key {
 // Indexes returns no indexes: edits are listed by key prefix.
 func (e *ContactEdit) Indexes() []string { return nil }
 
-// Sort returns the ordinal.
+// Sort returns the position of the contact in the campaign as sortable text.
 func (e *ContactEdit) Sort() string { return sortableNumber(e.Ordinal) }
 
-// ContactNumbers is a ContactChunk of which only the numbers are decoded.
+// ContactNumbers decodes only the phone numbers of a ContactChunk.
 type ContactNumbers struct {
 	CampaignID  string          `json:"campaign_id"`
 	WorkspaceID string          `json:"workspace_id"`
@@ -146,7 +146,7 @@ type ContactNumbers struct {
 	Contacts    []ContactNumber `json:"contacts"`
 }
 
-// ContactNumber is the number of a Contact.
+// ContactNumber decodes only the phone number of a Contact.
 type ContactNumber struct {
 	Phone string `json:"phone"` // E.164
 }
@@ -156,8 +156,8 @@ func (c *ContactNumbers) Key() Key {
 	return Key{"chunk", c.WorkspaceID, c.CampaignID + "/" + sortableNumber(c.Index)}
 }
 
-// Indexes returns no indexes, as for ContactChunk.
+// Indexes returns no indexes: chunks are listed by key prefix.
 func (c *ContactNumbers) Indexes() []string { return nil }
 
-// Sort returns the index of the chunk.
+// Sort returns the index of the chunk as sortable text.
 func (c *ContactNumbers) Sort() string { return sortableNumber(c.Index) }

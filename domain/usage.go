@@ -2,15 +2,15 @@ package domain
 
 import "time"
 
-// CounterRecord is a record of counters to which commits add. It is never overwritten. Its JSON ends with the
-// counters in brackets and "}", and the text before them is the same in every commit.
+// CounterRecord is a record of counters. A commit adds to the stored counters and never overwrites them. The JSON ends
+// with the counters in brackets and "}", and the text before the counters is the same in every commit.
 type CounterRecord interface {
 	Record
-	// Counters returns the values to add, or the stored values.
+	// Counters returns the values that a commit adds, or the stored values of a record that was read.
 	Counters() []int64
 }
 
-// Positions of the counters in Usage. The order is stored, so new counters are appended.
+// Positions of the counters in Usage.Counts. Stored records depend on the order, so new counters are appended.
 const (
 	usedAttempts = iota
 	usedOutboundSeconds
@@ -21,8 +21,8 @@ const (
 	usedNumbers
 )
 
-// Usage counts what a workspace used in the live environment on one day under one tariff. It changes in the commit
-// that writes the ledger row.
+// Usage counts the attempts, calls and messages of a workspace in the live environment on one day under one tariff. It
+// changes in the same commit as the billing ledger.
 type Usage struct {
 	WorkspaceID string             `json:"workspace_id"`
 	Day         string             `json:"day"` // YYYY-MM-DD in UTC, of the opening of the attempt
@@ -30,16 +30,16 @@ type Usage struct {
 	Counts      [usedNumbers]int64 `json:"counts"`
 }
 
-// Key returns the store key: day and tariff, in chronological order.
+// Key returns the store key, which contains day and tariff, so that keys are in chronological order.
 func (u *Usage) Key() Key { return Key{"usage", u.WorkspaceID, u.Day + "/" + sortableNumber(u.Tariff)} }
 
-// Indexes returns no indexes: days are listed by key prefix.
+// Indexes returns no indexes: the days of a workspace are listed by key prefix.
 func (u *Usage) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the usage counters have no index.
 func (u *Usage) Sort() string { return "" }
 
-// Counters returns the counters.
+// Counters returns the counters in the order of their positions.
 func (u *Usage) Counters() []int64 { return u.Counts[:] }
 
 // Attempts returns the number of billed attempts.
@@ -54,10 +54,10 @@ func (u *Usage) InboundCalls() int { return int(u.Counts[usedInboundCalls]) }
 // InboundSeconds returns the length of the inbound calls in seconds.
 func (u *Usage) InboundSeconds() int { return int(u.Counts[usedInboundSeconds]) }
 
-// SMS returns the number of sent messages.
+// SMS returns the number of sent text messages.
 func (u *Usage) SMS() int { return int(u.Counts[usedSMS]) }
 
-// AddLedgerRow counts a row of the ledger.
+// AddLedgerRow adds the attempt or inbound call of a billing record to the counters.
 func (u *Usage) AddLedgerRow(l *LedgerRow) {
 	if l.Direction == Inbound {
 		u.Counts[usedInboundCalls]++
@@ -68,7 +68,7 @@ func (u *Usage) AddLedgerRow(l *LedgerRow) {
 	u.Counts[usedOutboundSeconds] += int64(l.Seconds)
 }
 
-// Segments returns the number of segments of the sent messages.
+// Segments returns the number of segments of the sent text messages.
 func (u *Usage) Segments() int { return int(u.Counts[usedSegments]) }
 
 // AddMessage counts a text message that a carrier accepted.
@@ -77,18 +77,18 @@ func (u *Usage) AddMessage(segments int) {
 	u.Counts[usedSegments] += int64(segments)
 }
 
-// Add adds the counters of another row.
+// Add adds the counters of v.
 func (u *Usage) Add(v *Usage) {
 	for i, n := range v.Counts {
 		u.Counts[i] += n
 	}
 }
 
-// LedgerCounters returns the counters for which the ledger has rows.
+// LedgerCounters returns the counters that can be computed from the billing ledger: all except those of messages.
 func (u *Usage) LedgerCounters() []int64 { return u.Counts[:usedSMS:usedSMS] }
 
-// LedgerDifference returns what has to be added to v so that its ledger counters equal those of u. It returns nil
-// if they are equal.
+// LedgerDifference returns the counters to add to v so that its LedgerCounters equal those of u. It returns nil if they
+// are equal.
 func (u *Usage) LedgerDifference(v *Usage) *Usage {
 	d := &Usage{WorkspaceID: u.WorkspaceID, Day: u.Day, Tariff: u.Tariff}
 	same := true
@@ -102,11 +102,11 @@ func (u *Usage) LedgerDifference(v *Usage) *Usage {
 	return d
 }
 
-// Day returns the UTC day of a time.
+// Day returns the UTC day of a time as YYYY-MM-DD.
 func Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// Tariff is the price of attempts from a time on: the terms of a plan, or individual terms. Each change of the plan
-// creates a new tariff.
+// Tariff is the price of call attempts from a time on, by the terms of a plan or by individual terms. Each change of
+// the plan creates another Tariff.
 type Tariff struct {
 	WorkspaceID string    `json:"workspace_id"`
 	Number      int       `json:"number"` // from 0
@@ -117,16 +117,16 @@ type Tariff struct {
 	From        time.Time `json:"from"`
 }
 
-// Key returns the store key.
+// Key returns the key of the tariff in the store.
 func (t *Tariff) Key() Key { return Key{"tariff", t.WorkspaceID, sortableNumber(t.Number)} }
 
 // Indexes returns no indexes: tariffs are listed by key prefix.
 func (t *Tariff) Indexes() []string { return nil }
 
-// Sort returns an unused sort key.
+// Sort returns a sort key that is unused, because the tariff has no index.
 func (t *Tariff) Sort() string { return "" }
 
-// Pricing holds the individual terms of an account with the plan enterprise.
+// Pricing holds the individual prices of a workspace with the plan enterprise.
 type Pricing struct {
 	IncludedAttempts int   `json:"included_attempts"` // per month
 	PricePerAttempt  Money `json:"price_per_attempt"`

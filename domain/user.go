@@ -5,7 +5,7 @@ import "time"
 // Role is the role of a dashboard user.
 type Role string
 
-// The roles of API.md.
+// The roles of dashboard users.
 const (
 	RoleViewer  Role = "viewer"
 	RoleAgent   Role = "agent"
@@ -41,12 +41,13 @@ type User struct {
 	Role       Role     `json:"role"`
 	Operator   bool     `json:"operator"` // operator of the installation, in the dashboard
 	AllowedIPs []string `json:"allowed_ips"`
-	// OperatorSince is when the user became an operator; nil: the user is none. Sign-in links and sessions store a
-	// copy. A link or session with an earlier copy has no operator rights.
+	// OperatorSince is when the user became an operator, or nil if the user is not an operator. Sign-in links and sessions
+	// store a copy. A link or session with an earlier copy has no operator rights.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// UpdateOperatorSince updates OperatorSince after a change of Operator. wasOperator is the value before the change.
+// UpdateOperatorSince sets or clears OperatorSince after a change of Operator. wasOperator is Operator before the
+// change.
 func (u *User) UpdateOperatorSince(wasOperator bool, now time.Time) {
 	switch {
 	case !u.Operator:
@@ -56,16 +57,16 @@ func (u *User) UpdateOperatorSince(wasOperator bool, now time.Time) {
 	}
 }
 
-// isSameOperator reports whether since, the copy in a link or session, belongs to the current operator period of
-// the user.
+// isSameOperator reports whether a link or session was created since the user last became an operator. since is the
+// copy of OperatorSince in the link or session.
 func (u *User) isSameOperator(since *time.Time) bool {
 	return since != nil && u.OperatorSince != nil && since.Equal(*u.OperatorSince)
 }
 
-// Key returns the store key.
+// Key returns the key of the user in the store.
 func (u *User) Key() Key { return Key{"user", u.WorkspaceID, u.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all users in the environment.
 func (u *User) Indexes() []string { return []string{envIndex(u.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
@@ -80,11 +81,11 @@ type SignIn struct {
 	Provenance
 	UserID string    `json:"user_id"`
 	Until  time.Time `json:"until"`
-	// OperatorSince is the value of the user when the link was created.
+	// OperatorSince is the user's OperatorSince at the time at which the link was created.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the sign-in link in the store.
 func (s *SignIn) Key() Key { return Key{"sign_in", s.WorkspaceID, s.ID} }
 
 // IsValidFor reports whether the link signs the user in. A user who became an operator after the link was created
@@ -93,17 +94,17 @@ func (s *SignIn) IsValidFor(u *User, now time.Time) bool {
 	return now.Before(s.Until) && (!u.Operator || u.isSameOperator(s.OperatorSince))
 }
 
-// Indexes returns one index of all links, for cleanup.
+// Indexes returns the index of all sign-in links, by which a periodic task deletes expired links.
 func (s *SignIn) Indexes() []string { return []string{"all"} }
 
-// Sort returns a sort key by expiry time.
+// Sort returns a sort key that orders sign-in links by their expiry time.
 func (s *SignIn) Sort() string { return sortTime(s.Until) + s.ID }
 
-// A session ends SessionIdleTime after its last use, and after SessionLifetime in any case.
+// A session ends SessionIdleTime after its last use, and at the latest SessionLifetime after sign-in.
 const (
 	SessionIdleTime = 12 * time.Hour
 	SessionLifetime = 7 * 24 * time.Hour
-	// SessionFreshTime is how long after sign-in a session may create credentials.
+	// SessionFreshTime is the time after sign-in during which a session may create credentials.
 	SessionFreshTime = 15 * time.Minute
 )
 
@@ -116,20 +117,20 @@ type Session struct {
 	IP         string    `json:"ip"`
 	UserAgent  string    `json:"user_agent"`
 	SeenAt     time.Time `json:"seen_at"`
-	// OperatorSince is the value of the sign-in link.
+	// OperatorSince is the OperatorSince of the sign-in link that opened the session.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
 
-// Key returns the store key.
+// Key returns the key of the session in the store.
 func (s *Session) Key() Key { return Key{"session", s.WorkspaceID, s.ID} }
 
-// Indexes returns one index of all sessions, and the user.
+// Indexes returns the index of all sessions and the index by user.
 func (s *Session) Indexes() []string { return []string{"all", "user=" + s.UserID} }
 
 // Sort returns the ID, which sorts by creation time.
 func (s *Session) Sort() string { return s.ID }
 
-// ExpiresAt returns the time at which the session ends if it is not used.
+// ExpiresAt returns the time at which the session ends if it is not used again.
 func (s *Session) ExpiresAt() time.Time {
 	idle, last := s.SeenAt.Add(SessionIdleTime), s.CreatedAt.Add(SessionLifetime)
 	if idle.Before(last) {

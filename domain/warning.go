@@ -1,9 +1,9 @@
 package domain
 
-// Codes of warnings. The request succeeded, but the resource needs attention.
+// Codes of warnings in successful responses. A warning says that the resource needs attention.
 const (
-	// WarningSpendCap: daily_spend_cap does not limit calls over a trunk that has no cost for some numbers.
+	// WarningSpendCap means that daily_spend_cap does not limit calls over a trunk that has no cost for some numbers.
 	WarningSpendCap Code = "spend_cap_without_costs"
-	// WarningTestEnvironment: a test key created a resource that no call or message uses.
+	// WarningTestEnvironment means that a test key created a resource that no call or message uses.
 	WarningTestEnvironment Code = "test_environment"
 )

@@ -28,25 +28,26 @@ type Webhook struct {
 	Filters    *EventFilters `json:"filters,omitempty" doc:"Only events that match every filter are sent."`
 	Status     WebhookStatus `json:"status"`
 	CampaignID string        `json:"campaign_id,omitempty"` // campaign that owns the endpoint
-	// RetryTimeFactor divides the delays before retries in the test environment.
+	// RetryTimeFactor is the divisor for the delays before retries in the test environment.
 	RetryTimeFactor int        `json:"retry_time_factor,omitempty" doc:"Divides the delays before retries in the test environment. Default: 1."`
 	LastDeliveryAt  *time.Time `json:"last_delivery_at"`
 	FailureCount    int        `json:"failure_count"`
-	// The second secret during a rotation. Deliveries carry signatures with both secrets.
+	// NextSecret is the second secret during a rotation. Deliveries then carry signatures with both secrets.
 	NextSecret     string     `json:"next_secret,omitempty" hidden:"true"`
 	NextSecretHint string     `json:"next_secret_hint,omitempty" doc:"The last characters of the next secret."`
 	NextSecretAt   *time.Time `json:"next_secret_at,omitempty" doc:"When the next secret replaces the current secret. Until then X-Svc-Signature-Next has its signature."`
-	// The cause of a stop that nobody requested.
+	// DisabledReason and DisabledAt are set if the service disabled the endpoint by itself.
 	DisabledReason string     `json:"disabled_reason,omitempty" doc:"Why the endpoint was disabled. gone: it answered 410. failing: no delivery succeeded for three days."`
 	DisabledAt     *time.Time `json:"disabled_at,omitempty"`
 	PausedAt       *time.Time `json:"paused_at,omitempty" doc:"Start of the pause. Deliveries fail 72 hours after the start of the pause, or 72 hours after their event if that is later."`
 	FailingSince   *time.Time `json:"failing_since,omitempty" doc:"Time of the first failed attempt after the last success."`
-	// FirstOffset is the offset of the first event that may be delivered; 0: CreatedAt decides.
+	// FirstOffset is the offset of the first event that may be delivered. If it is 0, only events since CreatedAt are
+	// delivered.
 	FirstOffset uint64 `json:"first_offset,omitempty" hidden:"true"`
 }
 
-// EventFilters restricts the events of an endpoint. An event has to match one entry of each list that is not empty.
-// An event without the attribute does not match.
+// EventFilters restricts the events of an endpoint. An event has to match an entry of each list that is not empty. An
+// event without the attribute of a list does not match the list.
 type EventFilters struct {
 	AgentIDs    []string    `json:"agent_ids,omitempty" nullable:"false" maxItems:"100" doc:"Agents of the event or of its call."`
 	CampaignIDs []string    `json:"campaign_ids,omitempty" nullable:"false" maxItems:"100" doc:"Campaigns of the event or of its call."`
@@ -62,15 +63,15 @@ func (w *Webhook) TimeFactor() int {
 	return min(max(w.RetryTimeFactor, 1), MaxTimeFactor)
 }
 
-// IsEmpty reports whether all events match.
+// IsEmpty reports whether the filters are empty, so that all events match.
 func (f *EventFilters) IsEmpty() bool {
 	return f == nil || len(f.AgentIDs)+len(f.CampaignIDs)+len(f.Directions)+len(f.Numbers) == 0
 }
 
-// Key returns the store key.
+// Key returns the key of the webhook endpoint in the store.
 func (w *Webhook) Key() Key { return Key{"webhook", w.WorkspaceID, w.ID} }
 
-// Indexes returns the environment and the owning campaign.
+// Indexes returns the index by environment and, for an endpoint that a campaign owns, the index by campaign.
 func (w *Webhook) Indexes() []string {
 	ix := []string{envIndex(w.Environment)}
 	if w.CampaignID != "" {
@@ -82,7 +83,7 @@ func (w *Webhook) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (w *Webhook) Sort() string { return w.ID }
 
-// Sealed returns a copy with encrypted secrets.
+// Sealed returns a copy whose secrets are encrypted by f.
 func (w *Webhook) Sealed(f func(field, text string) (string, error)) (Record, error) {
 	c := *w
 	var err error
@@ -92,7 +93,7 @@ func (w *Webhook) Sealed(f func(field, text string) (string, error)) (Record, er
 	return &c, err
 }
 
-// Unseal decrypts the secrets.
+// Unseal decrypts the secrets with f.
 func (w *Webhook) Unseal(f func(field, text string) (string, error)) (err error) {
 	if w.Secret, err = f("secret", w.Secret); err == nil && w.NextSecret != "" {
 		w.NextSecret, err = f("next_secret", w.NextSecret)
@@ -100,7 +101,7 @@ func (w *Webhook) Unseal(f func(field, text string) (string, error)) (err error)
 	return err
 }
 
-// Secrets returns the signing secret at a time and, during a rotation, the next secret.
+// Secrets returns the secret that signs deliveries at a time and, during a rotation, the next secret.
 func (w *Webhook) Secrets(at time.Time) (now, next string) {
 	switch {
 	case w.NextSecret == "" || w.NextSecretAt == nil:
@@ -120,8 +121,8 @@ func (w *Webhook) CompleteRotation(now time.Time) {
 	w.NextSecret, w.NextSecretHint, w.NextSecretAt = "", "", nil
 }
 
-// RotateSecret schedules a new secret for a time; zero: at once. During a rotation it replaces the next secret, and
-// the current secret continues to sign.
+// RotateSecret sets the next secret, which replaces the current secret at the time at. If at is zero, it replaces the
+// secret at once. During a rotation it replaces the next secret, and the current secret continues to sign.
 func (w *Webhook) RotateSecret(secret, hint string, at time.Time) {
 	if at.IsZero() {
 		w.Secret, w.SecretHint = secret, hint
@@ -136,7 +137,7 @@ func (w *Webhook) ClearFailures() {
 	w.FailureCount, w.FailingSince, w.DisabledReason, w.DisabledAt, w.PausedAt = 0, nil, "", nil, nil
 }
 
-// Pause pauses the endpoint on request, also if it was disabled.
+// Pause pauses the endpoint on request of a client. A disabled endpoint becomes paused.
 func (w *Webhook) Pause(now time.Time) {
 	if w.Status == WebhookPaused {
 		return
@@ -144,8 +145,8 @@ func (w *Webhook) Pause(now time.Time) {
 	w.Status, w.PausedAt, w.DisabledReason, w.DisabledAt = WebhookPaused, &now, "", nil
 }
 
-// StoppedSince returns since when nothing is delivered. It is zero for an active endpoint or if the time is
-// unknown.
+// StoppedSince returns the time since which nothing is delivered to the endpoint. It returns zero for an active endpoint
+// or if the time is unknown.
 func (w *Webhook) StoppedSince() time.Time {
 	switch {
 	case w.Status == WebhookPaused && w.PausedAt != nil:
@@ -156,7 +157,7 @@ func (w *Webhook) StoppedSince() time.Time {
 	return time.Time{}
 }
 
-// Public returns the endpoint as the API shows it, without secrets.
+// Public returns a copy with the fields that the API shows, without the secrets.
 func (w *Webhook) Public() *Webhook {
 	c := *w
 	c.Secret, c.NextSecret, c.FirstOffset = "", "", 0
@@ -179,7 +180,8 @@ func (DeliveryState) Values() []string {
 	return values(DeliveryQueued, DeliveryRetrying, DeliveryDelivered, DeliveryFailed)
 }
 
-// Delivery is one event for one endpoint, first as a queue entry and then as a log entry.
+// Delivery is the delivery of one event to one endpoint. It is an entry of the delivery queue until it is final, and
+// then an entry of the delivery log.
 type Delivery struct {
 	ID             string        `json:"id"` // dlv_…: sorts in the order of the events
 	WorkspaceID    string        `json:"workspace_id"`
@@ -202,15 +204,17 @@ type Delivery struct {
 	TraceParent    string        `json:"-"`                // trace context of the event during an attempt
 }
 
-// IsFinal reports whether no further attempt follows automatically.
+// IsFinal reports whether the service makes no further attempt by itself.
 func (d *Delivery) IsFinal() bool {
 	return d.State == DeliveryDelivered || d.State == DeliveryFailed
 }
 
-// Key returns the store key: endpoint and event. Repeated fan-out of an event writes the same row.
+// Key returns the store key, which contains the IDs of endpoint and event. Therefore an event that is queued for an
+// endpoint twice has one record.
 func (d *Delivery) Key() Key { return Key{"delivery", d.WorkspaceID, d.WebhookID + "/" + d.EventID} }
 
-// Indexes returns the endpoint in up to three lists: open (queued or retrying), log (attempted) and failed.
+// Indexes returns up to three indexes of the endpoint's deliveries: open (queued or retrying), log (attempted) and
+// failed.
 func (d *Delivery) Indexes() []string {
 	var ix []string
 	if d.State == DeliveryQueued || d.State == DeliveryRetrying {

@@ -5,7 +5,7 @@ import "time"
 // Plan is the subscription plan of a workspace. It decides rate limits and concurrency.
 type Plan string
 
-// The plans of the specification.
+// The subscription plans.
 const (
 	Starter      Plan = "starter"
 	Professional Plan = "professional"
@@ -25,8 +25,7 @@ type Limits struct {
 	CallsPerMinute     int `json:"calls_per_minute"`
 }
 
-// PlanLimits returns the limits of a plan (specification, Limits). ok is false for enterprise, whose limits are set
-// for each account.
+// PlanLimits returns the limits of a plan. ok is false for enterprise, whose limits are set for each account.
 func PlanLimits(p Plan) (Limits, bool) {
 	switch p {
 	case Starter:
@@ -52,7 +51,7 @@ type DestinationRules struct {
 	MaxCallMinutes  int      `json:"max_call_minutes"` // of outbound and transferred calls; 0: no limit
 }
 
-// Workspace is a tenant.
+// Workspace is a tenant: an account with its own agents, campaigns, calls and credentials.
 type Workspace struct {
 	Meta
 	Name           string           `json:"name"`
@@ -71,7 +70,7 @@ type Workspace struct {
 	Warnings       []Detail         `json:"warnings,omitempty"` // shown, never stored
 }
 
-// Key returns the store key.
+// Key returns the key of the workspace in the store.
 func (w *Workspace) Key() Key { return Key{"workspace", "", w.ID} }
 
 // Indexes returns one index of all workspaces.
@@ -80,10 +79,10 @@ func (w *Workspace) Indexes() []string { return []string{"all"} }
 // Sort returns the ID, which sorts by creation time.
 func (w *Workspace) Sort() string { return w.ID }
 
-// Permission is one permission of a credential.
+// Permission allows a credential to read or to write the resources of one kind, or of all kinds.
 type Permission string
 
-// The permissions of the specification.
+// The permissions of API keys, users and OAuth clients.
 const (
 	AllRead       Permission = "*:read"
 	AllWrite      Permission = "*:write"
@@ -121,30 +120,30 @@ func (k *APIKey) HasExpired(now time.Time) bool {
 	return k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 }
 
-// Key returns the store key.
+// Key returns the key of the API key in the store.
 func (k *APIKey) Key() Key { return Key{"api_key", k.WorkspaceID, k.ID} }
 
-// Indexes returns the environment.
+// Indexes returns the index of all API keys in the environment.
 func (k *APIKey) Indexes() []string { return []string{envIndex(k.Environment)} }
 
 // Sort returns the ID, which sorts by creation time.
 func (k *APIKey) Sort() string { return k.ID }
 
-// Public returns the key as the API shows it.
+// Public returns a copy with the fields that the API shows.
 func (k *APIKey) Public() *APIKey {
 	c := *k
 	c.Hash = ""
 	return &c
 }
 
-// Actor is the originator of an action in the audit log.
+// Actor identifies the credential or process that caused an action in the audit log.
 type Actor struct {
 	Type string `json:"type"` // api_key, operator, user, oauth_client or system
 	ID   string `json:"id"`
 }
 
-// AuditEntry records an authentication or administrative event. Equal uses of a key within a minute are one entry
-// with a count.
+// AuditEntry records an authentication or administrative action. Equal uses of an API key within a minute are one entry
+// whose Count is the number of uses.
 type AuditEntry struct {
 	Meta
 	Type      string   `json:"type"`   // auth or admin
@@ -158,16 +157,16 @@ type AuditEntry struct {
 	Count     int      `json:"count"`
 }
 
-// Resource identifies the resource of an audit entry.
+// Resource identifies the resource that an audit entry is about.
 type Resource struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-// Key returns the store key.
+// Key returns the key of the audit entry in the store.
 func (a *AuditEntry) Key() Key { return Key{"audit", a.WorkspaceID, a.ID} }
 
-// Indexes returns one index of all entries, the type and the action.
+// Indexes returns the index of all entries and the indexes by type and by action.
 func (a *AuditEntry) Indexes() []string {
 	return []string{"all", "type=" + a.Type, "action=" + a.Action}
 }
@@ -175,7 +174,7 @@ func (a *AuditEntry) Indexes() []string {
 // Sort returns the ID, which sorts by creation time.
 func (a *AuditEntry) Sort() string { return a.ID }
 
-// Principal is the authenticated originator of a request.
+// Principal holds the identity and the permissions of the credential that authenticated a request.
 type Principal struct {
 	KeyID       string
 	WorkspaceID string

@@ -1,6 +1,6 @@
-// Package engines has what the clients of external speech and language engines share: HTTP clients and the
-// classification of their errors. There is one subpackage per protocol. Responses are bounded and checked. No text
-// of an engine enters an error, because some engines repeat the key.
+// Package engines contains the HTTP clients and the error classification for external speech and language engines.
+// Each protocol has a subpackage. Responses are bounded and checked. Errors contain no text of an engine, because some
+// engines repeat the API key in their errors.
 package engines
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Errors of engines; test them with errors.Is.
+// Errors of engines. Test for them with errors.Is.
 var (
 	ErrRequestRefused  = speech.ErrRequestRefused
 	ErrRequestInvalid  = speech.ErrRequestInvalid
@@ -33,8 +33,8 @@ const (
 	connectTimeout = 5 * time.Second
 )
 
-// NewHTTP returns the HTTP client for engines. It follows no redirects, which would send the key to another host.
-// roots nil: the system's certificates.
+// NewHTTP returns the HTTP client for engines that the operator configured. It does not follow redirects, because they
+// would send the API key to another host. If roots is nil, the system's certificates are trusted.
 func NewHTTP(roots *x509.CertPool) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
@@ -45,8 +45,8 @@ func NewHTTP(roots *x509.CertPool) *http.Client {
 	}
 }
 
-// NewGuarded returns a client for servers that tenants operate. It uses no proxy. It connects to an address only if
-// allow returns nil for it.
+// NewGuarded returns an HTTP client for servers that tenants operate. It uses no proxy. It connects to an address only
+// if may returns nil for the address.
 func NewGuarded(roots *x509.CertPool, may func(netip.AddrPort) error) *http.Client {
 	c := NewHTTP(roots)
 	dialer := &net.Dialer{Timeout: connectTimeout, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
@@ -62,10 +62,11 @@ func NewGuarded(roots *x509.CertPool, may func(netip.AddrPort) error) *http.Clie
 	return c
 }
 
-// errorCode matches the codes that errors repeat. No other text of an engine is repeated.
+// errorCode matches the error codes of engines that an error may contain. Errors contain no other text of an engine.
 var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
 
-// Refusal returns the error of a response whose status is not 200, with its status and error code.
+// Refusal returns the error for a response whose status is not 200. The error contains the status and the engine's
+// error code.
 func Refusal(answer *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBytes))
 	var response struct {
@@ -87,7 +88,7 @@ func Refusal(answer *http.Response) error {
 	return fmt.Errorf("%w: %d", refusedBy(answer.StatusCode), answer.StatusCode)
 }
 
-// refusedBy returns ErrRequestInvalid for a status that the request itself caused, else ErrRequestRefused.
+// refusedBy returns ErrRequestInvalid for a status that means an invalid request, and otherwise ErrRequestRefused.
 func refusedBy(status int) error {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
@@ -96,7 +97,8 @@ func refusedBy(status int) error {
 	return ErrRequestRefused
 }
 
-// Do sends a request. A status other than 200 is returned as the error of Refusal. The caller closes the body.
+// Do sends a request and returns the response. If the status is not 200, the error is that of Refusal. The caller closes
+// the body.
 func Do(client *http.Client, r *http.Request) (*http.Response, error) {
 	answer, err := client.Do(r) //nolint:gosec // the client guards what may be reached
 	if err != nil {

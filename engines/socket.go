@@ -13,8 +13,8 @@ const RingSamples = 2 * 8000
 
 const pingEvery = 5 * time.Second
 
-// Ring buffers the caller's audio, 8 kHz µ-law, until it is sent. Its methods return at once and may be called from
-// any goroutine.
+// Ring buffers the caller's audio, 8 kHz µ-law, until it is sent. Its methods never block and may be called from any
+// goroutine.
 type Ring struct {
 	mu         sync.Mutex
 	samples    [RingSamples]byte
@@ -22,8 +22,8 @@ type Ring struct {
 	open       bool
 }
 
-// Write adds audio. Before Open the newest audio replaces the oldest. After Open, audio that does not fit is
-// discarded, and fits is false.
+// Write adds audio. Before Open, new audio replaces the oldest audio of a full Ring. After Open, audio that does not
+// fit is discarded, and fits is false.
 func (r *Ring) Write(mu []byte) (fits bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,14 +41,14 @@ func (r *Ring) Write(mu []byte) (fits bool) {
 	return true
 }
 
-// Open allows Take to return audio.
+// Open allows Take to return audio. It is called when the receiver accepts audio.
 func (r *Ring) Open() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open = true
 }
 
-// Take moves the oldest audio to dst and returns its length: 0 before Open.
+// Take moves the oldest audio to dst and returns the number of bytes. It returns 0 before Open.
 func (r *Ring) Take(dst []byte) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,8 +62,8 @@ func (r *Ring) Take(dst []byte) (n int) {
 	return n
 }
 
-// Ping sends pings until ctx ends, and calls lost when no pong arrives in time. Another goroutine must read from
-// the connection meanwhile.
+// Ping sends WebSocket pings until ctx ends. If a pong does not arrive in time, it calls gone and returns. Another
+// goroutine must read from the connection meanwhile.
 func Ping(ctx context.Context, conn *websocket.Conn, gone func()) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()

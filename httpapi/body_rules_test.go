@@ -9,7 +9,8 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// Each body violates a limit of its schema and a rule that the schema cannot express.
+// An error response lists both kinds of problems of a body: violated limits of its schema, and violated rules that
+// the schema cannot express.
 func TestResponseListsProblemsOfSchemaAndRulesTogether(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	long := strings.Repeat("x", 5000)

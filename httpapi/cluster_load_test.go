@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/httpapi/cluster"
 )
 
-// loadResponse returns the load response of another shard.
+// loadResponse returns the JSON of another shard's load report.
 func loadResponse(t *testing.T, node load.NodeLoad, calls int, ids ...string) string {
 	t.Helper()
 	p := load.Report{Node: &node}
@@ -114,7 +114,7 @@ func TestDrainIsForwardedToNamedNode(t *testing.T) {
 	assert.Len(t, others.requests, 1)
 }
 
-// The load of an operator is cached, but an operator's action resets the cache.
+// The load report is cached, but an action of an operator makes the next request read the load again.
 func TestOperatorActionResetsCachedLoad(t *testing.T) {
 	t.Parallel()
 	d, others := startShards(t)
@@ -130,7 +130,7 @@ func TestOperatorActionResetsCachedLoad(t *testing.T) {
 	}
 }
 
-// Only connections of other nodes get the load of a shard, on behalf of an operator.
+// The route that returns the load of a shard accepts only connections of other nodes that act for an operator.
 func TestLoadRouteAcceptsNodesOnly(t *testing.T) {
 	t.Parallel()
 	d, _ := startShards(t)
@@ -165,7 +165,7 @@ func TestLoadRouteAcceptsNodesOnly(t *testing.T) {
 	assert.Equal(t, 404, code)
 }
 
-// Alert rules of an operator cover the workspaces of all nodes.
+// Alert rules of an operator also watch the workspaces of other nodes.
 func TestAlertRulesAreEvaluatedOnOtherShards(t *testing.T) {
 	t.Parallel()
 	d, others := startShards(t)

@@ -25,20 +25,20 @@ type Config struct {
 	IdleTimeout    time.Duration        // of a connection between requests (75 s)
 	WriteTimeout   time.Duration        // for a response, or for a part of a streamed one (30 s)
 	RequestTimeout time.Duration        // for a handler (40 s: the test of a webhook may take 30)
-	BodyGrace      time.Duration        // how long a body may stall (20 s)
+	BodyGrace      time.Duration        // how long the sender of a body may pause in total (20 s)
 	BodyRate       int                  // minimum bytes per second of a body (1024)
 	JSONLimit      int64                // bytes of a JSON body (10 MB)
 	UploadLimit    int64                // bytes of an upload (1 GB)
-	MaxConnections int                  // maximum of open client connections (16384)
+	MaxConnections int                  // maximum number of open client connections (16384)
 	Heartbeat      time.Duration        // time between two heartbeats of an event stream (15 s)
-	EventStreams   int                  // maximum of event streams per workspace (100)
+	EventStreams   int                  // maximum number of event streams per workspace (100)
 	// Shards are the shards of the installation. nil: the installation has this shard only.
 	Shards cluster.Shards
 	// Nodes returns the live nodes. nil: the installation has this node only.
 	Nodes func() []cluster.Node
-	// ShardMoves reports whether the shard is being handed over to another node. nil: never.
+	// ShardMoves reports whether this node is handing the shard over to another node. nil: never.
 	ShardMoves func() bool
-	// Observe is called after each response unless it is nil. method is valid until Observe returns.
+	// Observe, if set, is called after each response. The bytes of method are valid until Observe returns.
 	Observe func(method []byte, status int, took time.Duration)
 }
 

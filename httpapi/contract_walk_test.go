@@ -27,7 +27,7 @@ func walkSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// anyTime matches the times in a response, except local times.
+// anyTime matches the time fields in a response. It skips fields whose name begins with l, such as local times.
 var anyTime = regexp.MustCompile(`"[a-km-z_]\w*":"\d{4}-\d\d-\d\dT[^"]*"`)
 
 func TestContractWalkOverAllRoutes(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 
 var updateCredentials = flag.Bool("update-credentials", false, "write the credentials of the routes anew")
 
-// testdata/credentials.txt records the credential kind of each writing route: whether its result outlives a token.
-// The test fails until a new route is added to that file.
+// testdata/credentials.txt records for each writing route which kinds of credential it accepts. Routes whose result
+// outlives a token accept no tokens. The test fails until a new route is added to that file.
 func TestCredentialKindOfEveryWritingRouteIsRecorded(t *testing.T) {
 	t.Parallel()
 	b := sharedDocuments().Registry

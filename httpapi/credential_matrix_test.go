@@ -48,7 +48,7 @@ func TestRoutesAcceptDocumentedCredentialKinds(t *testing.T) {
 	assert.Greater(t, routes, 150)
 }
 
-// keyRoutes returns the routes that accept no token, by testdata/credentials.txt.
+// keyRoutes returns the routes that testdata/credentials.txt marks as refusing tokens.
 func keyRoutes(t *testing.T) (routes []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "credentials.txt"))
@@ -61,7 +61,7 @@ func keyRoutes(t *testing.T) (routes []string) {
 	return routes
 }
 
-// wrongKind reports whether a response requires another kind of credential.
+// wrongKind reports whether a response refuses the request because the route needs another kind of credential.
 func wrongKind(t *testing.T, r reply) bool {
 	t.Helper()
 	if r.Status != 403 {

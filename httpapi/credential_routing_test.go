@@ -43,8 +43,8 @@ func everyRoute(t *testing.T, d *testServer) []string {
 	return all
 }
 
-// destinations returns the workspaces to which requests of a route go, for each kind of credential: the workspace
-// of the header, cookie, query, form or path. A request for any shard has no entry.
+// destinations returns, for each kind of credential, the workspace to whose shard a request of a route is sent. A
+// request that any shard can handle has no entry.
 func destinations(t *testing.T, route string) string {
 	t.Helper()
 	ws := func(n int) string { return "ws_" + ulidOf(n) }
@@ -137,14 +137,14 @@ func TestEveryRouteIsForwardedByItsCredential(t *testing.T) {
 	}
 }
 
-// emptyDirectory is a Directory without ids.
+// emptyDirectory is a locate.Directory that knows no credential ids.
 type emptyDirectory struct{}
 
 func (emptyDirectory) WorkspaceOf(context.Context, string) (string, error) {
 	return "", domain.ErrNotFound
 }
 
-// A ticket contains its workspace, so that the request reaches the node that issued the ticket.
+// The URL of a ticket contains the workspace id, so that the request reaches the node that issued the ticket.
 func TestTicketURLLocatesItsWorkspace(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	at, ok := d.must(201, "POST", "/v1/tickets", "operator", m{"path": "/v1/events/stream?type=call.*"}).json(t)["url"].(string)

@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/httpapi/dashboard"
 )
 
-// signedInOperator returns a browser of a new operator with a role.
+// signedInOperator creates a user with a role, makes the user an operator and returns a browser with a session of the
+// user.
 func (d *testServer) signedInOperator(role string) (b *browser, user string) {
 	d.t.Helper()
 	user = d.create("/v1/users", m{"name": "Grace <b>", "role": role})
@@ -22,7 +23,7 @@ func (d *testServer) signedInOperator(role string) (b *browser, user string) {
 	return d.signIn(user), user
 }
 
-// Sessions and sign-in links from before a user became an operator have no operator rights.
+// Sessions and sign-in links that were created before the user became an operator give no operator rights.
 func TestOperatorRightsApplyToSessionsStartedAfterPromotion(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{PublicURL: base})
@@ -48,7 +49,7 @@ func TestOperatorRightsApplyToSessionsStartedAfterPromotion(t *testing.T) {
 	assert.Empty(t, d.arguments, "no node was drained")
 }
 
-// operatorPageRequests returns the requests of the operator's page.
+// operatorPageRequests returns requests for the operator's page and for all its form actions.
 func (d *testServer) operatorPageRequests() (all []pageRequest) {
 	rule := d.create("/v1/alert-rules", m{"name": "<script>alert(1)</script>", "kind": "trunk_down"})
 	for _, r := range dashboard.Routes() {

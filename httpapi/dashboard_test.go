@@ -18,8 +18,8 @@ type pageRequest struct {
 	reads        bool
 }
 
-// pageRequests returns requests for all routes of the dashboard, with a resource of each kind whose name contains
-// markup.
+// pageRequests returns requests for all routes of the dashboard. It creates a resource of each kind, with markup in its
+// name.
 func (d *testServer) pageRequests() (all []pageRequest) {
 	const evil = `<script>alert(1)</script>`
 	ids := map[string]string{
@@ -76,7 +76,7 @@ func TestDashboardNeedsSessionAndSameOriginForms(t *testing.T) {
 		assert.Less(t, len(page.Body), 150<<10)
 	}
 	guessed := map[int]int{}
-	for range 40 { // updates of a signed-out page cannot guess sessions and do not block sign-ins
+	for range 40 { // updates of a signed-out page have a limit of their own and do not block sign-ins
 		guessed[deleted.send("GET", "/?part=live", nil, "HX-Request", "true", "X-Forwarded-For", addressNo(200)).Status]++
 	}
 	assert.Equal(t, map[int]int{401: 30, 429: 10}, guessed)

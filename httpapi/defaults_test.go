@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// A zero value in a body has the same default as a missing member.
+// A member with the zero value in a request body gets the same default as a missing member.
 func TestZeroMeansDefaultInRequestBody(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	trunk := func(outbound m) m {

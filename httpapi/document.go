@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/events"
 )
 
-// document is the OpenAPI document for one version and one server URL.
+// document is the OpenAPI document for one version of Callboard and one server URL.
 type document struct {
 	version, url string
 	text         func() []byte
 	reference    func() ([]byte, error) // the document as an HTML page
 }
 
-// documents holds the Registry of a process and the last document that a server has requested.
+// documents holds the Registry of a process and the most recently requested OpenAPI document.
 type documents struct {
 	Registry *router.Registry
 
@@ -35,17 +35,19 @@ type documents struct {
 	last *document
 }
 
-// sharedDocuments registers all routes once for all servers of a process.
+// sharedDocuments registers all routes once and returns the documents that all servers of a process share.
 var sharedDocuments = sync.OnceValue(registerDocuments) //nolint:gochecknoglobals // never changed
 
-// Prepare creates what all servers of a process share, so that the first server starts faster.
+// Prepare registers the routes and parses the page templates, which all servers of a process share. The first server
+// then starts faster.
 func Prepare() {
 	sharedDocuments()
 	dashboard.Prepare()
 	pages.Prepare()
 }
 
-// registerDocuments registers all routes with a server that has no services.
+// registerDocuments records the descriptions of all routes in a new Registry. It registers the routes on a server
+// without services, which serves no requests.
 func registerDocuments() *documents {
 	b := router.NewRegistry()
 	r := b.RegisteringRouter()
@@ -86,10 +88,10 @@ func (d *documents) write(version, url string) []byte {
 	return text
 }
 
-// Document returns the OpenAPI document.
+// Document returns the OpenAPI document of the server as JSON.
 func (s *Server) Document() []byte { return s.document.text() }
 
-// registerDocument registers the OpenAPI document and its reference page.
+// registerDocument registers the routes that return the OpenAPI document and its HTML reference page.
 func (s *Server) registerDocument() {
 	s.AddRaw(router.Operation{Method: http.MethodGet, Path: "/openapi.json", ID: "getDocument", Tag: "Document", Summary: "Get this document", Public: true},
 		func(h *huma.Operation) {

@@ -70,7 +70,7 @@ func TestDocumentIsOpenAPI31WithEveryRoute(t *testing.T) {
 	assert.Equal(t, "public, max-age=300", r.Header.Get("Cache-Control"))
 }
 
-// Every field and parameter of the document has a description.
+// Every field and parameter in the OpenAPI document has a description.
 func TestDocumentDescribesEveryField(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	var doc struct {
@@ -211,7 +211,7 @@ func TestPostmanCollectionHasEveryOperation(t *testing.T) {
 			}
 			assert.Len(t, r.URL.Query, in["query"], o.ID)
 			assert.Equal(t, len(o.Bodies) > 0, r.Body != nil, o.ID)
-			if r.Body != nil { // the Content-Type of the body
+			if r.Body != nil { // the collection sets the Content-Type of the body
 				in["header"]++
 			}
 			assert.Len(t, r.Header, in["header"], o.ID)

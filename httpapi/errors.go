@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// respondError answers with an error. Fiber reports unknown routes, unknown methods and unreadable requests as
-// fiber.Error.
+// respondError answers a request with an error of its handler or of Fiber. Fiber reports unknown routes, unknown methods
+// and unreadable requests as fiber.Error.
 func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	var fe *fiber.Error
 	if !errors.As(err, &fe) {
@@ -37,7 +37,7 @@ func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	if !router.ExchangeOf(c.Context()).Routed { // the end of the request on the connection is unknown
 		c.Context().SetConnectionClose()
 		setSecurityHeaders(c.Context(), router.RequestID(c))
-		if c.Get(fiber.HeaderAuthorization) == "" { // no credential, or the header section was not read that far
+		if c.Get(fiber.HeaderAuthorization) == "" { // the request has no credential, or the server has not read that header
 			return s.RespondError(c, &router.Failure{Status: fe.Code, RequestID: router.RequestID(c), Err: e})
 		}
 		return s.withRequestContext(c, func() error { return s.respondUnmatchedRoute(c, fe.Code, e) })
@@ -45,14 +45,14 @@ func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	return s.respondUnmatchedRoute(c, fe.Code, e)
 }
 
-// respondUnmatchedRoute answers a request that matches no route. The request counts against the rate limit, but a
-// client over the limit gets the same error.
+// respondUnmatchedRoute answers a request that matches no route with the error e. The request counts against the rate
+// limit, but a client over the limit also gets e.
 func (s *Server) respondUnmatchedRoute(c *fiber.Ctx, status int, e *domain.Error) error {
 	_ = s.access.CountUnmatchedRoute(c) // sets the headers of the rate limit
 	return s.RespondError(c, &router.Failure{Status: status, RequestID: router.RequestID(c), Err: e})
 }
 
-// respondPlainError answers with an error outside the router.
+// respondPlainError writes an error response directly to fasthttp, for requests that Fiber does not answer.
 func respondPlainError(rc *fasthttp.RequestCtx, status int, id string, e *domain.Error) {
 	named := make(map[string]string)
 	for _, name := range router.LimitHeaders() {

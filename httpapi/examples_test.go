@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// recorder keeps the example with most members of each operation, within the limits.
+// recorder stores for each operation the example with the most JSON members that is within the limits.
 type recorder struct {
 	mu  sync.Mutex
 	all map[string]*exchange
@@ -57,7 +57,7 @@ type exchange struct {
 
 var recorded recorder
 
-// exchangeOf returns the recorded example of an operation. The caller holds the lock.
+// exchangeOf returns the recorded example of an operation and creates it if necessary. The caller holds r.mu.
 func (r *recorder) exchangeOf(o *openapi.Operation) *exchange {
 	if r.all == nil {
 		r.all = make(map[string]*exchange)
@@ -70,7 +70,7 @@ func (r *recorder) exchangeOf(o *openapi.Operation) *exchange {
 	return e
 }
 
-// add records an exchange that is valid by the document.
+// add records a request and its response, both valid by the OpenAPI document, as the example of an operation.
 func (r *recorder) add(o *openapi.Operation, request []byte, status int, answer []byte) {
 	if len(answer) > maxExampleAnswer || len(request) > maxExampleRequest {
 		return
@@ -86,7 +86,7 @@ func (r *recorder) add(o *openapi.Operation, request []byte, status int, answer 
 	}
 }
 
-// writeExamples adds recorded examples to the file where an example is missing.
+// writeExamples adds recorded examples to the examples file for operations that have none.
 func (r *recorder) writeExamples() error {
 	text, err := os.ReadFile(examplesFile)
 	if err != nil {
@@ -139,8 +139,8 @@ var (
 	exampleSecret = regexp.MustCompile(`^(svc_sk_(?:live|test)_|whsec_|svc_cs_|eyJ)\S+$`)
 )
 
-// plainExample replaces values that differ between runs: ids, times, addresses and secrets. A list keeps its first
-// row.
+// plainExample replaces values that differ between test runs: ids, times, addresses and secrets. It shortens lists to
+// their first element.
 func plainExample(text []byte) any {
 	var v any
 	if json.Unmarshal(text, &v) != nil {
@@ -149,7 +149,7 @@ func plainExample(text []byte) any {
 	return plainValue(v)
 }
 
-// plainLines is plainExample for JSON lines. It keeps two lines.
+// plainLines applies plainExample to each line of a JSON Lines text and returns the first two lines.
 func plainLines(text []byte) string {
 	var out strings.Builder
 	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
@@ -230,7 +230,7 @@ func TestEveryDocumentedBodyHasValidExample(t *testing.T) {
 	}
 }
 
-// record records an exchange of the tests with -examples.
+// record stores a successful request and its response as an example if the tests run with the flag -examples.
 func (d *testServer) record(method, path string, request []byte, got reply) {
 	if !*recordExamples || got.Status >= http.StatusMultipleChoices {
 		return

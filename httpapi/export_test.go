@@ -2,5 +2,5 @@ package httpapi
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// MergePatch is router.MergePatch, for tests.
+// MergePatch exports router.MergePatch to the tests.
 func MergePatch(target, patch any) any { return router.MergePatch(target, patch) }

@@ -23,7 +23,7 @@ func (f *fakeServices) CreateKey(ctx context.Context, p domain.Principal, by rec
 	return k, "svc_sk_live_secret", nil
 }
 
-// noteKey writes the audit entry that the key service commits with its change.
+// noteKey writes the audit entry of a change to an API key. The real key service commits the entry with the change.
 func (f *fakeServices) noteKey(ctx context.Context, p domain.Principal, by record.AuditAction, action, id string) {
 	by.Action, by.Resource = action, domain.Resource{Type: "api_key", ID: id}
 	f.RecordSoon(ctx, p, by)

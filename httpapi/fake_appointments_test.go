@@ -273,7 +273,7 @@ func (f *fakeServices) CheckPathway(context.Context, domain.Principal, *domain.P
 	return nil
 }
 
-// HasModel reports whether the test has set a model.
+// HasModel reports whether the test has set a language model.
 func (f *fakeServices) HasModel(context.Context, domain.Principal, *domain.AgentLLM) bool {
 	return f.model != nil
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/callboard/callboard/service/events"
 )
 
-// fakeEventStream is an event log that tests append to. Unless it is live, a stream ends after the last event.
+// fakeEventStream is an event log to which tests append. Streams end after the last event unless live is true.
 type fakeEventStream struct {
 	mu        sync.Mutex
 	rows      []event.Event
 	live      bool
 	more      chan struct{}
-	lastAfter string // after parameter of the last reader
+	lastAfter string // the query parameter after of the last reader
 	readCount int    // number of events read
 }
 
@@ -34,14 +34,14 @@ func someEvent(n int, t event.Type, subject string) event.Event {
 	return event.Event{ID: "evt_" + ulidOf(n), Type: t, Subject: subject, Sequence: uint64(n), Data: data}
 }
 
-// keepOpen makes streams wait for new events.
+// keepOpen makes streams wait for new events instead of ending after the last event.
 func (t *fakeEventStream) keepOpen() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.live, t.more = true, make(chan struct{})
 }
 
-// commit appends events.
+// commit appends events to the log and wakes the waiting streams.
 func (t *fakeEventStream) commit(events ...event.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,7 +50,7 @@ func (t *fakeEventStream) commit(events ...event.Event) {
 	t.more = make(chan struct{})
 }
 
-// progress returns the number of events read and the after parameter of the last reader.
+// progress returns the number of events that streams have read, and the query parameter after of the last stream.
 func (t *fakeEventStream) progress() (given int, after string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,14 +100,14 @@ func (f *fakeServices) Event(_ context.Context, _ domain.Principal, id string) (
 	return event.Event{}, domain.Errorf(domain.CodeNotFound, "There is no such event.")
 }
 
-// revoke removes a key while requests run.
+// revoke removes an API key. It may be called while requests run.
 func (f *fakeServices) revoke(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.keys, key)
 }
 
-// longEvent returns an event with a payload of some size.
+// longEvent returns an event whose payload has about size bytes.
 func longEvent(n, size int) event.Event {
 	e := oneEvent(n)
 	e.Data = json.RawMessage(`{"call_id":"` + strings.Repeat("x", size) + `"}`)

@@ -63,7 +63,7 @@ func (f *fakeServices) CancelBulk(_ context.Context, _ domain.Principal, id stri
 	return updateRecord(&f.bulks, id, func(b *domain.Bulk) error { b.Status = domain.BulkCancelled; return nil })
 }
 
-// resetLimits moves to another workspace, so that following requests start with unused rate limits.
+// resetLimits gives the workspace of the tests a new id, so that following requests start with unused rate limits.
 func (f *fakeServices) resetLimits() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -73,12 +73,12 @@ func (f *fakeServices) resetLimits() {
 	f.workspace = &w
 }
 
-// hasSmallLimit reports whether a path allows few requests per window.
+// hasSmallLimit reports whether the rate limit of a path is so low that tests would exceed it.
 func hasSmallLimit(path string) bool {
 	return strings.Contains(path, "/v1/bulk") || strings.Contains(path, "/v1/exports")
 }
 
-// addJob adds a resource of the kind that a path contains and returns its id.
+// addJob adds a resource of a kind, the name of its collection in API paths, and returns its id.
 func (d *testServer) addJob(kind string) string {
 	if kind == "bulk" {
 		return d.bulks.add(&domain.Bulk{Type: domain.BulkCalls, Status: domain.BulkRunning}).ID

@@ -58,7 +58,7 @@ func (s *fakeRecords[T]) add(v T) T {
 	return v
 }
 
-// fakeMeta returns the metadata of a record that is created when it is read.
+// fakeMeta returns the metadata of a record that a fake service does not store but creates for each response.
 func fakeMeta(kind string) domain.Meta {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return domain.Meta{ID: kind + "_" + ulidOf(1), Object: kind, WorkspaceID: "ws_" + ulidOf(1), Environment: domain.Live, CreatedAt: at, UpdatedAt: at}
@@ -103,7 +103,7 @@ func (s *fakeRecords[T]) remove(id string) error {
 	return nil
 }
 
-// updateRecord changes a copy and stores it, like the services.
+// updateRecord applies a change to a copy of a record and stores the copy, as the real services do.
 func updateRecord[N any, T interface {
 	*N
 	Base() *domain.Meta
@@ -148,14 +148,14 @@ type fakeServices struct {
 	onRow           func(domain.RawContact)
 	replies         map[record.IdempotencyKey]*record.StoredReply
 	running         map[record.IdempotencyKey]bool
-	keysInUse       int    // number of requests that find their idempotency key in use
+	keysInUse       int    // number of following requests that get idempotency_conflict
 	panicOnCancel   bool   // CancelCampaign panics
-	releases        []bool // the argument unknown of each released idempotency key
+	releases        []bool // for each released idempotency key, the argument unknown of Release
 	wav             []byte
 	listeners       fakeListeners   // listeners of calls
 	callers         fakeCallers     // browsers in a call with an agent
 	eventTypes      []string        // requested types of the last read of events
-	eventStream     fakeEventStream // followed events
+	eventStream     fakeEventStream // the event log that event streams read
 	signers         []*domain.SigningKey
 	revokedKeys     map[string]bool // revoked keys of tokens
 	receivedStrings []string        // strings that services received, which must outlive their request

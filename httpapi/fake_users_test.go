@@ -54,7 +54,7 @@ func (f *fakeServices) UpdateUser(_ context.Context, _ domain.Principal, id stri
 	})
 }
 
-// manageableUser returns a user if may allows the caller to manage the user.
+// manageableUser returns a user. Its error is that of may, which checks whether the caller may manage the user.
 func (f *fakeServices) manageableUser(id string, may func(*domain.User) error) (*domain.User, error) {
 	u, err := f.users.get(id)
 	if err != nil {

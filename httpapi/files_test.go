@@ -89,7 +89,7 @@ func TestContactsUploadInEveryFormat(t *testing.T) {
 	small.must(200, "POST", path, "operator", `[`+strings.Repeat(ada+",", 30)+ada+`]`)
 }
 
-// rowsOf returns n CSV rows, streamed in parts.
+// rowsOf returns a stream of n CSV rows with a header row.
 func rowsOf(n int) io.Reader {
 	r, w := io.Pipe()
 	go func() {

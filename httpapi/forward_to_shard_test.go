@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// otherShards are the other shards of an installation.
+// otherShards is a fake of the other shards of an installation. It records the requests to them.
 type otherShards struct {
 	remoteWorkspace string
 	requests        []string
@@ -71,7 +71,7 @@ func (f *otherShards) SendToShard(_ context.Context, part int, r *http.Request) 
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(f.responses[part]))}, nil
 }
 
-// record records a request. Requests may be concurrent.
+// record stores a request. It may be called concurrently.
 func (f *otherShards) record(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +120,7 @@ func TestOperatorRequestIsForwardedToOwningShard(t *testing.T) {
 	assert.NotEmpty(t, d.must(503, "GET", "/v1/workspaces/"+remoteWorkspaceID, "operator", nil).Header.Get("Retry-After"))
 }
 
-// nodeListener accepts connections as connections of other nodes.
+// nodeListener marks accepted connections as connections from other nodes.
 type nodeListener struct{ net.Listener }
 
 func (n nodeListener) Accept() (net.Conn, error) {
@@ -135,7 +135,8 @@ type nodeConn struct{ net.Conn }
 
 func (o nodeConn) RemoteAddr() net.Addr { return forward.NodeAddr{Addr: o.Conn.RemoteAddr()} }
 
-// A node's authentication of a request is accepted; a client cannot imitate it with the same header.
+// Only another node can set the principal of a request by the header of forwarded requests. A client that sends this
+// header gets no access.
 func TestForwardedHeaderIsAcceptedFromNodesOnly(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{Shards: &otherShards{}})
@@ -163,8 +164,8 @@ func TestForwardedHeaderIsAcceptedFromNodesOnly(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, code)
 }
 
-// While a shard is moving, forwarded writes are refused as not run, on API routes and pages. Forwarded reads and
-// requests of the node's own clients are served.
+// While a shard moves to another node, a write that another node forwards is refused with a response that says that it
+// did not run. Forwarded reads and requests of the node's own clients are served.
 func TestWritesAreForwardedToNextOwnerWhileShardMoves(t *testing.T) {
 	t.Parallel()
 	var moves atomic.Bool
@@ -200,7 +201,7 @@ func TestWritesAreForwardedToNextOwnerWhileShardMoves(t *testing.T) {
 	assert.Empty(t, saved.Header.Get(forward.NotActive))
 }
 
-// logBuffer is a log in memory.
+// logBuffer collects log output in memory.
 type logBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -15,7 +15,7 @@ func goodGateway() m {
 	return m{"name": "House", "url": "https://example.com/sms"}
 }
 
-// errorParams returns the sorted fields that an error names.
+// errorParams returns the sorted request fields that an error response names.
 func errorParams(t *testing.T, r reply) (out []string) {
 	t.Helper()
 	details, _ := r.failure(t)["details"].([]any)

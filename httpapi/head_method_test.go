@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// stableHeaders removes the headers that differ between any two responses.
+// stableHeaders returns the headers without those whose values differ between two equal requests.
 func stableHeaders(h http.Header) http.Header {
 	h = h.Clone()
 	for _, name := range []string{"Date", "X-Request-Id", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Retry-After", "Transfer-Encoding"} {
@@ -22,7 +22,7 @@ func stableHeaders(h http.Header) http.Header {
 	return h
 }
 
-// For each GET route and each kind of credential, HEAD has the status and headers of GET (RFC 9110 §9.3.2).
+// For each GET route and each kind of credential, HEAD returns the status and headers of GET (RFC 9110 §9.3.2).
 func TestHEADReturnsHeadersOfGET(t *testing.T) {
 	t.Parallel()
 	d := startServer(t, httpapi.Config{TrustedProxies: loopback()})
@@ -55,7 +55,7 @@ func TestHEADReturnsHeadersOfGET(t *testing.T) {
 	}
 }
 
-// The bytes after a HEAD response are the next response, not a body.
+// A HEAD response has no body: the bytes after its headers are the next response on the connection.
 func TestConnectionIsReusableAfterHEAD(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	for _, path := range []string{d.pathWithResource("GET /v1/campaigns/{id}/results"), d.pathWithResource("GET /v1/campaigns/{id}/contacts.csv"), d.pathWithResource("GET /v1/calls/{id}/recording"), "/v1/calls"} {
@@ -71,7 +71,7 @@ func TestConnectionIsReusableAfterHEAD(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, res.Body.Close())
 			if method == http.MethodHead {
-				assert.Equal(t, 200, res.StatusCode, path) // HEAD ignores Range
+				assert.Equal(t, 200, res.StatusCode, path) // HEAD ignores the Range header
 				assert.Empty(t, body.String())
 			} else {
 				assert.NotEmpty(t, body.String())

@@ -18,7 +18,7 @@ type healthAnswer struct {
 	Quarantined bool   `json:"quarantined,omitempty" doc:"True while a store that was restored from a backup is not released. The service then sends nothing out."`
 }
 
-// readyTimeout bounds the duration of the readiness check.
+// readyTimeout is the maximum duration of a readiness check.
 const readyTimeout = 2 * time.Second
 
 // registerHealth registers the health check routes.

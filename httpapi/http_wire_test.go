@@ -35,8 +35,7 @@ func (d *testServer) sendRaw(text string) (responses []reply) {
 	}
 }
 
-// A request that a proxy and this server could parse differently is refused. None of its bytes is parsed as a
-// second request.
+// The server refuses a request that a proxy could parse differently. It parses none of its bytes as a second request.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	const inner = "GET /v1/workspace HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator\r\nConnection: close\r\n\r\n"

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// Kinds of framing of a body whose client closes its sending side.
+// Ways in which a client can send a body, complete or incomplete, before it closes its sending side.
 const (
 	lengthHalf     = "half of Content-Length"
 	chunksHalf     = "whole chunks of half, no last chunk"
@@ -24,7 +24,7 @@ const (
 	chunksTrailers = "trailers behind the last chunk"
 )
 
-// sendFramed sends a POST with a kind of framing, closes the sending side and returns the response.
+// sendFramed sends a POST with one of these framings of the body, closes the sending side and returns the response.
 func (d *testServer) sendFramed(path, kind, body, framing, once string) reply {
 	d.t.Helper()
 	half := body[:len(body)/2]
@@ -47,7 +47,8 @@ func (d *testServer) sendFramed(path, kind, body, framing, once string) reply {
 	return d.readReply(bufio.NewReader(conn))
 }
 
-// TestIncompleteBodyIs400AndFreesItsIdempotencyKey tests every kind of body with every kind of framing.
+// An incomplete body of any media type gets 400, and its idempotency key can be used again. A complete body is accepted
+// in every framing.
 func TestIncompleteBodyIs400AndFreesItsIdempotencyKey(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	contacts := "/v1/campaigns/" + d.createCampaign() + "/contacts"

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// credential is a credential of the test with its permissions.
+// credential is a credential that the test uses, with its permissions.
 type credential struct {
 	bearer string   // an API key or a token
 	kind   string   // key, jwt, oauth, or "" for any other
@@ -28,7 +28,8 @@ type credential struct {
 	cookie string
 }
 
-// permitted reports whether permissions include one of the needed ones, directly or by a wildcard.
+// permitted reports whether a credential with the permissions rights has one of the needed permissions, directly or by
+// a wildcard.
 func permitted(rights, needed []string) bool {
 	return slices.ContainsFunc(needed, func(need string) bool {
 		_, verb, _ := strings.Cut(need, ":")
@@ -36,8 +37,8 @@ func permitted(rights, needed []string) bool {
 	})
 }
 
-// needs returns the permissions of every route that needs a credential. One of them is enough; "operator" marks
-// operator routes.
+// needs returns, for every route that needs a credential, the permissions of which one is enough. The permission
+// "operator" marks the routes for operators.
 func needs() map[string][]string {
 	out := map[string][]string{
 		"POST /v1/auth/refresh": {"*:read", "*:write", "calls:read", "calls:write", "agents:read", "agents:write", "analytics:read"},
@@ -57,13 +58,14 @@ func needs() map[string][]string {
 			}
 		}
 	}
-	// An event or an export also needs the read permission of its records.
+	// To read an event or an export, a credential also needs the read permission of the records in it.
 	out["GET /v1/events/stream"], out["GET /v1/events/{id}"] = []string{"analytics:read"}, []string{"analytics:read"}
 	out["GET /v1/exports/{id}/download"] = []string{"calls:read", "analytics:read"}
 	return out
 }
 
-// verdict returns the expected result of a route for a credential: "in", or the refusal.
+// verdict returns the expected result of a request with a credential: "in" if it is admitted, or the status and reason
+// of the refusal.
 func verdict(route string, required, keysOnly []string, who string, s credential) string {
 	switch {
 	case who == "link" && route == "GET /v1/calls/{id}/recording":
@@ -84,7 +86,8 @@ func verdict(route string, required, keysOnly []string, who string, s credential
 	return "in"
 }
 
-// resultOf returns the result in a response, in the notation of verdict.
+// resultOf returns the result of a response in the same notation as verdict: "in", or the status and reason of the
+// refusal.
 func resultOf(t *testing.T, r reply) string {
 	t.Helper()
 	if r.Status == http.StatusTooManyRequests || r.Status >= http.StatusInternalServerError { // neither admitted nor refused
@@ -169,7 +172,7 @@ func TestEveryRouteWithEveryCredentialKind(t *testing.T) {
 	assert.Greater(t, n, 6000)
 }
 
-// useOtherWorkspace moves to another workspace, so that rate limits start unused.
+// useOtherWorkspace gives the workspace of the test server another id, so that its rate limits are unused.
 func (d *testServer) useOtherWorkspace(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,7 +181,7 @@ func (d *testServer) useOtherWorkspace(n int) {
 	d.workspace = &w
 }
 
-// probe sends a request that has no effect, and ignores the body of the response.
+// probe sends a request that is refused or has no effect, with one credential, and returns the response.
 func (d *testServer) probe(method, path, call string, s credential, n int) reply {
 	query := s.query
 	switch path {

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// listener accepts connections that record the end of their input.
+// listener accepts connections that record whether the client has closed its sending side.
 type listener struct{ net.Listener }
 
 // Accept waits for the next connection.

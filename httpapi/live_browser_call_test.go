@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// fakeCallers records calls from a browser.
+// fakeCallers is the fake service for calls from a browser. It records the requests and the received audio.
 type fakeCallers struct {
 	mu         sync.Mutex
 	request    calls.BrowserCallRequest

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// followedEvents is the client of an event stream.
+// followedEvents reads an event stream as a client.
 type followedEvents struct {
 	*http.Response
 	t     *testing.T
@@ -46,7 +46,7 @@ func (d *testServer) follow(query, key string, headers ...string) *followedEvent
 	return &followedEvents{Response: res, t: d.t, lines: bufio.NewReader(res.Body), leave: cancel}
 }
 
-// nextBlock reads the lines up to an empty line.
+// nextBlock returns the lines of the next event or heartbeat, which an empty line ends.
 func (f *followedEvents) nextBlock() (string, error) {
 	var block strings.Builder
 	for {
@@ -72,7 +72,7 @@ func (f *followedEvents) ids(n int) []string {
 	return ids
 }
 
-// end reads until the stream ends, and returns what it has read.
+// end reads until the server ends the stream, and returns the text that it has read.
 func (f *followedEvents) end() string {
 	f.t.Helper()
 	rest, err := io.ReadAll(f.lines)
@@ -226,7 +226,7 @@ func TestSlowEventStreamClientIsDisconnectedWithoutDelayingOthers(t *testing.T) 
 	require.NoError(t, err)
 	require.Eventually(t, d.isFull, time.Minute, 5*time.Millisecond)
 	const n, size = 500, 50_000 // 25 MB, more than all buffers between server and client
-	// The fast client reads concurrently, so that it is not disconnected as slow.
+	// Events are committed while the fast client reads. Otherwise the client would be disconnected as too slow.
 	go func() {
 		for i := range n {
 			d.eventStream.commit(longEvent(i+1, size))
@@ -238,7 +238,7 @@ func TestSlowEventStreamClientIsDisconnectedWithoutDelayingOthers(t *testing.T) 
 	require.Eventually(t, func() bool { return !d.isFull() }, time.Minute, 20*time.Millisecond, "a client that reads nothing is disconnected")
 }
 
-// isFull reports whether the limit of streams is reached.
+// isFull reports whether the workspace has reached its limit of concurrent event streams.
 func (d *testServer) isFull() bool {
 	f := d.follow(streamPath+"?type=appointment.*", "operator")
 	defer f.leave()

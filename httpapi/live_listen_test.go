@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// fakeListeners are live calls with their listeners.
+// fakeListeners is the fake service for the audio of live calls. It records the audio that the listener sends.
 type fakeListeners struct {
 	mu         sync.Mutex
 	full       bool
@@ -59,7 +59,7 @@ func (f *fakeServices) ListenCall(_ context.Context, _ domain.Principal, id stri
 	}, nil
 }
 
-// sendFrame sends a frame to the listener. Without bytes it ends the call.
+// sendFrame sends an audio frame to the listener. Without bytes it reports the end of the call.
 func (s *fakeListeners) sendFrame(b ...byte) {
 	s.mu.Lock()
 	out := s.out
@@ -130,7 +130,7 @@ func (d *testServer) createCall() string {
 	return d.create("/v1/calls/outbound", m{"to": "+12025550123", "agent_id": "agent_" + ulidOf(1)})
 }
 
-// openSocket opens a WebSocket and returns the status of the response. headers are pairs of names and values.
+// openSocket opens a WebSocket. status is the status of the HTTP response. headers are pairs of names and values.
 func (d *testServer) openSocket(path, key string, headers ...string) (ws *websocket.Conn, status int, err error) {
 	d.t.Helper()
 	h := http.Header{}
@@ -152,7 +152,7 @@ func (d *testServer) openSocket(path, key string, headers ...string) (ws *websoc
 	return ws, status, err
 }
 
-// nextMessage reads a message.
+// nextMessage reads the next WebSocket message. It fails the test if there is none.
 func nextMessage(t *testing.T, ws *websocket.Conn) (websocket.MessageType, []byte) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -388,8 +388,7 @@ func TestRecordingPauseAndResume(t *testing.T) {
 	assert.Equal(t, map[string]bool{id: false}, d.listeners.paused)
 }
 
-// createTickets creates tickets for a path with several concurrent clients and returns how many were issued. It
-// fails after a minute, when the first tickets expire.
+// createTickets requests tickets for a path from several concurrent clients and returns the number of issued tickets.
 func (d *testServer) createTickets(buyers, each int, path string) int64 {
 	d.t.Helper()
 	var all sync.WaitGroup

@@ -119,7 +119,7 @@ func TestResponsesHaveSecurityHeaders(t *testing.T) {
 	}, got)
 }
 
-// dial opens a TCP connection for requests that a client library cannot send.
+// dial opens a TCP connection to the server, for requests that an HTTP client library refuses to send.
 func (d *testServer) dial() net.Conn {
 	d.t.Helper()
 	conn, err := new(net.Dialer).DialContext(d.t.Context(), "tcp", d.addr)

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// TestMergePatchFollowsRFC7396 tests the examples of RFC 7396, appendix A.
+// TestMergePatchFollowsRFC7396 requires the results in the examples of RFC 7396, appendix A.
 func TestMergePatchFollowsRFC7396(t *testing.T) {
 	decode := func(text string) (v any) {
 		require.NoError(t, json.Unmarshal([]byte(text), &v))
@@ -42,7 +42,7 @@ func TestMergePatchFollowsRFC7396(t *testing.T) {
 	}
 }
 
-// member returns the member of a response at a path.
+// member returns the member of a decoded JSON object at a path such as a.b.
 func member(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		o, _ := v.(m)

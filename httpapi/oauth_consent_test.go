@@ -20,7 +20,7 @@ import (
 
 const callback = "https://crm.example.com/cb?from=callboard"
 
-// browser sends requests to a server with its session cookie and follows no redirects.
+// browser sends requests with the session cookie of a user. It follows no redirects.
 type browser struct {
 	d      *testServer
 	cookie string
@@ -48,14 +48,14 @@ func (b *browser) send(method, path string, form url.Values, headers ...string) 
 	return reply{res.StatusCode, res.Header, text}
 }
 
-// signedIn returns a browser of a new user with a role.
+// signedIn creates a user with a role and returns a browser in which the user has signed in.
 func (d *testServer) signedIn(role string) (b *browser, user string) {
 	d.t.Helper()
 	user = d.create("/v1/users", m{"name": "Ada <b>", "role": role})
 	return d.signIn(user), user
 }
 
-// signIn returns another browser of a user.
+// signIn returns another browser in which the user has signed in.
 func (d *testServer) signIn(user string) *browser {
 	d.t.Helper()
 	link := d.must(201, "POST", "/v1/users/"+user+"/sign-in-link", "operator", nil).json(d.t)["url"].(string)
@@ -68,7 +68,7 @@ func (d *testServer) signIn(user string) *browser {
 	return b
 }
 
-// consentClient creates an OAuth client that requests consent.
+// consentClient creates an OAuth client that gets tokens by the consent of a user, and returns its configuration.
 func (d *testServer) consentClient(public bool, scopes ...string) *oauth2.Config {
 	d.t.Helper()
 	created := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "CRM <script>", "scopes": scopes, "public": public, "redirect_uris": []string{callback}}).json(d.t)
@@ -97,7 +97,7 @@ func pathOf(t *testing.T, link string) string {
 	return u.RequestURI()
 }
 
-// decide opens the consent page, sends the decision and returns the parameters of the redirect.
+// decide opens the consent page, submits the decision and returns the query parameters of the redirect to the client.
 func (b *browser) decide(link, decision string) url.Values {
 	b.d.t.Helper()
 	page := b.send("GET", pathOf(b.d.t, link), nil)
@@ -107,7 +107,7 @@ func (b *browser) decide(link, decision string) url.Values {
 	return b.redirectParams(b.send("POST", "/oauth/authorize", f))
 }
 
-// redirectParams returns the parameters with which a response redirects to the client.
+// redirectParams requires that a response redirects to the client and returns the added query parameters.
 func (b *browser) redirectParams(r reply) url.Values {
 	b.d.t.Helper()
 	require.Equal(b.d.t, 302, r.Status, "%s", r.Body)

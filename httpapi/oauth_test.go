@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/httpapi/oauth"
 )
 
-// form sends a form to an OAuth endpoint.
+// form sends a form to an OAuth endpoint. headers are pairs of names and values.
 func (d *testServer) form(path string, values m, headers ...string) reply {
 	d.t.Helper()
 	v := url.Values{}
@@ -37,7 +37,7 @@ func (r reply) oauthError(t *testing.T) string {
 	return string(e.Error)
 }
 
-// secretClient creates an OAuth client that gets tokens by its secret.
+// secretClient creates an OAuth client that gets tokens with its id and secret.
 func (d *testServer) secretClient(scopes ...string) (id, secret string) {
 	d.t.Helper()
 	created := d.must(201, "POST", "/v1/oauth/clients", "operator", m{"name": "crm", "scopes": scopes}).json(d.t)

@@ -24,7 +24,7 @@ func TestUnknownQueryParameterIsRefusedByName(t *testing.T) {
 		}
 		path += separator + "created_aftr=2026-03-01T00%3A00%3A00Z&limt=%ff"
 		if !strings.HasPrefix(path, "/v1/") {
-			if method == "GET" { // a health check or a page
+			if method == "GET" { // the route is a health check or a page
 				d.must(200, method, path, "", nil)
 			}
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// fakeRateWindows stores the counts of rate limits.
+// fakeRateWindows stores the counts of rate limits in memory.
 type fakeRateWindows struct {
 	mu       sync.Mutex
 	rows     map[string]domain.RateWindows
@@ -45,7 +45,7 @@ func (w *fakeRateWindows) StoreRateWindows(_ context.Context, row *domain.RateWi
 	return nil
 }
 
-// storedCount returns the number of stored requests of a limit.
+// storedCount returns the number of stored requests of a workspace to a path.
 func (w *fakeRateWindows) storedCount(id, path string) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *fakeRateWindows) storedCount(id, path string) (n int) {
 	return n
 }
 
-// countAllowed sends n requests and returns how many are not refused.
+// countAllowed sends n requests and returns how many of them the rate limit allows.
 func (d *testServer) countAllowed(n int) (ok int) {
 	for range n {
 		if d.do("GET", "/v1/agents", "operator", nil).Status == 200 {

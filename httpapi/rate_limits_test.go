@@ -193,7 +193,7 @@ func TestIdempotencyKeyIsReleasedWhenRequestHadNoEffect(t *testing.T) {
 	assert.Empty(t, d.running)
 }
 
-// testKeyFor adds a key of the test environment with the permissions of another key.
+// testKeyFor adds an API key of the test environment that has the permissions of the key with this name.
 func (d *testServer) testKeyFor(name string) string {
 	p := d.keys[name]
 	p.KeyID, p.Environment = p.KeyID+"_test", domain.Test

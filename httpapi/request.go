@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// guard wraps all handlers. It sets the request id, the body and the security headers, and recovers from panics.
-// After the handler it discards the unread rest of the body.
+// guard wraps the handler of all requests. It sets the request id, the body and the security headers, and recovers from
+// panics. After the handler has run, it discards the unread remainder of the body.
 func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		t := s.beginExchange(rc, rc.RequestBodyStream())
@@ -45,7 +45,7 @@ func (s *Server) guard(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 				next(rc)
 			}
 		}()
-		if len(rc.Response.Header.PeekBytes(securityHeaders[0].name)) == 0 { // the response was reset
+		if len(rc.Response.Header.PeekBytes(securityHeaders[0].name)) == 0 { // the handler has reset the response
 			setSecurityHeaders(rc, id)
 		}
 		if s.cfg.Observe != nil {
@@ -76,7 +76,8 @@ func (s *Server) beginExchange(rc *fasthttp.RequestCtx, stream io.Reader) *route
 	return t
 }
 
-// securityHeaders are the headers of every response, as fasthttp stores them. Pages replace some of them.
+// securityHeaders are the headers that every response gets. Pages replace some of them. The names have the form in which
+// fasthttp stores them.
 var securityHeaders = [...]struct{ name, value []byte }{ //nolint:gochecknoglobals // a constant table
 	{[]byte(fiber.HeaderXFrameOptions), []byte("DENY")},
 	{[]byte(fiber.HeaderXContentTypeOptions), []byte("nosniff")},
@@ -85,7 +86,7 @@ var securityHeaders = [...]struct{ name, value []byte }{ //nolint:gochecknogloba
 	{[]byte(fiber.HeaderCacheControl), []byte("no-store")},
 }
 
-// setSecurityHeaders sets securityHeaders and the request id.
+// setSecurityHeaders sets the security headers and the request id of a response.
 func setSecurityHeaders(rc *fasthttp.RequestCtx, id string) {
 	h := &rc.Response.Header
 	for i := range securityHeaders {
@@ -99,8 +100,8 @@ func setSecurityHeaders(rc *fasthttp.RequestCtx, id string) {
 
 var requestIDHeader = []byte("X-Request-Id") //nolint:gochecknoglobals // a constant
 
-// rejectInvalidHeaders answers a request with invalid headers before any route. It returns false if the headers are
-// valid.
+// rejectInvalidHeaders answers a request with invalid headers before the request reaches a route. It returns false if
+// the headers are valid.
 func (s *Server) rejectInvalidHeaders(rc *fasthttp.RequestCtx) bool {
 	status, e := middleware.CheckHeaders(rc)
 	if e == nil {
@@ -113,18 +114,18 @@ func (s *Server) rejectInvalidHeaders(rc *fasthttp.RequestCtx) bool {
 	return true
 }
 
-// withTraceContext returns ctx with the trace context of a request (W3C Trace Context). An invalid trace context is
-// ignored.
+// withTraceContext returns ctx with the trace context of a request (W3C Trace Context). It ignores an invalid
+// traceparent header.
 func withTraceContext(ctx context.Context, rc *fasthttp.RequestCtx) context.Context {
 	const name = "traceparent"
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{name: string(rc.Request.Header.Peek(name))})
 }
 
-// runInContext runs the remaining handlers of a request within its context.
+// runInContext sets the context of a request and runs its remaining handlers.
 func (s *Server) runInContext(c *fiber.Ctx) error { return s.withRequestContext(c, c.Next) }
 
-// withRequestContext sets the context of a request and runs do. It writes the response to an error of do before the
-// context ends, because counting the error against a limit may have to wait.
+// withRequestContext sets the context of a request and runs do. If do fails, it answers with the error before the
+// context ends, because counting the error against a rate limit may have to wait.
 func (s *Server) withRequestContext(c *fiber.Ctx, do func() error) error {
 	t := router.ExchangeOf(c.Context())
 	t.Routed = true

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// The requests of a client that creates its first campaign.
+// The requests with which a new client creates and starts its first campaign succeed.
 func TestFirstCampaignOfNewClient(t *testing.T) {
 	d := startServer(t, httpapi.Config{})
 	ws := d.must(200, "PATCH", "/v1/workspace", "operator", m{"plan": "enterprise", "limits": m{

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// routeCase describes a route: its permissions, a valid request and the expected response.
+// routeCase describes a route: its permissions, a valid request and the expected status.
 type routeCase struct {
 	route       string
 	permissions string // permissions that open the route, besides the wildcard of their verb; "": public
@@ -20,10 +20,10 @@ type routeCase struct {
 	auditAction string // action in the audit log
 }
 
-// tokenFor returns a request for a token with a permission.
+// tokenFor returns the body of a request for a token with one permission.
 func tokenFor(permission string) any { return m{"user_id": "u", "permissions": []string{permission}} }
 
-// exportFor returns a request for an export that the key with a permission may create.
+// exportFor returns the body of a request for an export that a key with this permission may create.
 func exportFor(permission string) any {
 	if permission == "analytics:read" {
 		return m{"type": "usage"}
@@ -31,7 +31,7 @@ func exportFor(permission string) any {
 	return m{"type": "calls"}
 }
 
-// requestBody returns the body for the holder of a permission.
+// requestBody returns the body of the request that a key with this permission sends.
 func (c routeCase) requestBody(permission string) any {
 	if f, ok := c.body.(func(string) any); ok {
 		return f(permission)
@@ -39,7 +39,7 @@ func (c routeCase) requestBody(permission string) any {
 	return c.body
 }
 
-// routeCases returns a case for every route. ID in a path stands for an existing resource.
+// routeCases returns a case for every route. {id} in a path stands for the id of an existing resource.
 func routeCases() []routeCase {
 	agent := m{"name": "a", "first_message": "Hello."}
 	hook := m{"url": "https://example.com/hook", "events": []string{"*"}}
@@ -276,7 +276,7 @@ func pathResourceID(path string) string {
 	return strings.Split(strings.Replace(path, "/oauth/clients", "/clients", 1)+"///", "/")[3]
 }
 
-// auditedID returns the id that the audit log records for a request: the last id in its path.
+// auditedID returns the resource id that the audit log must record for a request: the last id in its path.
 func auditedID(route, path string) string {
 	switch {
 	case strings.Contains(route, "{contact_id}"):
@@ -289,8 +289,8 @@ func auditedID(route, path string) string {
 	return pathResourceID(path)
 }
 
-// pathWithResource creates a resource of each kind that a route needs. It returns the path of the route with the
-// new id.
+// pathWithResource creates the resources that a request of a route needs. It returns the path of the route with their
+// ids.
 func (d *testServer) pathWithResource(route string) string {
 	method, path, _ := strings.Cut(route, " ")
 	if hasSmallLimit(path) {
@@ -342,7 +342,7 @@ func TestEveryRouteRequiresItsPermission(t *testing.T) {
 		d.resetLimits() // some routes have their own rate limit
 		path := ""
 		for _, p := range narrow {
-			if path == "" { // the refused request has not changed the resource
+			if path == "" { // a refused request has not changed the resource, so its path is used again
 				path = d.pathWithResource(c.route)
 			}
 			if hasSmallLimit(path) {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// unboundedMembers returns the members without a limit, with the reason.
+// unboundedMembers returns the body members that may have no limit in their schema, with the reason.
 func unboundedMembers() map[string]string {
 	return map[string]string{
 		"addContacts": "the size of the body limits it", "ContactsUpload.contacts": "the size of the body limits it", "DNCNumbers.entries": "the size of the body limits it",

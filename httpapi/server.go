@@ -42,7 +42,7 @@ type Server struct {
 	access   *middleware.Access
 	issuer   *token.Issuer
 	cluster  *cluster.Cluster
-	serve    fasthttp.RequestHandler // the routes, without the checks of connections and headers
+	serve    fasthttp.RequestHandler // the handler of the routes, without the wrapper that guard adds
 	life     func() context.Context  // the context of open connections
 	endLive  context.CancelFunc      // ends event streams and WebSockets
 	end      context.CancelFunc
@@ -50,7 +50,7 @@ type Server struct {
 	stopped  atomic.Bool // requests on open connections are refused
 }
 
-// bodyWorkspaces provides the data that request bodies are validated against.
+// bodyWorkspaces implements router.Workspaces, the data that request bodies are validated against.
 type bodyWorkspaces struct {
 	middleware.Workspaces
 	Numbers
@@ -109,7 +109,7 @@ func (s *Server) newApp() *fiber.App {
 	})
 }
 
-// wrapConnections sets the handlers of connections and of all requests.
+// wrapConnections installs the handler that wraps all requests, and the handler of connection state changes.
 func (s *Server) wrapConnections(server *fasthttp.Server) {
 	s.serve = server.Handler
 	server.Handler = s.guard(s.serve)
@@ -124,7 +124,7 @@ func (s *Server) wrapConnections(server *fasthttp.Server) {
 	}
 }
 
-// registerRoutes registers all routes. A server without services registers them for the OpenAPI document only.
+// registerRoutes registers all routes. For the OpenAPI document it runs on a server without services.
 func (s *Server) registerRoutes() {
 	s.cluster.Register(s.Router)
 	live.Register(s.life(), s.Router, live.Config{ // before GET /v1/events/{id}, whose pattern also matches /v1/events/stream
@@ -169,13 +169,13 @@ func (s *Server) ServeNodes(ln net.Listener) error {
 	return s.App.Server().Serve(listener{ln})
 }
 
-// SearchAlerts asks the other shards to evaluate alert rules for their workspaces.
+// SearchAlerts requests from the other shards the results of alert rules for their workspaces.
 func (s *Server) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	return s.cluster.SearchAlerts(ctx, rules)
 }
 
-// Shutdown stops accepting connections and waits for running requests until ctx ends. Then it closes their
-// connections.
+// Shutdown stops accepting connections and waits until running requests have ended or ctx ends. Then it closes the
+// remaining connections.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closed.Store(true)
 	s.endLive()

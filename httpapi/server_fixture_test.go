@@ -32,13 +32,13 @@ type testServer struct {
 	many   *fasthttp.HostClient // a fast client for thousands of requests
 }
 
-// served caches the contract, because every server has the same schemas.
+// served caches the parsed OpenAPI document, because it is the same for every test server.
 var served struct {
 	sync.Mutex
 	contract *apitest.Contract
 }
 
-// contract returns the contract of the served OpenAPI document.
+// contract returns the OpenAPI document that the server serves, parsed for the validation of responses.
 func (d *testServer) contract() *apitest.Contract {
 	served.Lock()
 	defer served.Unlock()
@@ -65,7 +65,7 @@ func startServer(t *testing.T, cfg httpapi.Config) *testServer {
 	return startServerWith(t, newFakeServices(), cfg)
 }
 
-// startServerWith starts a server with existing services.
+// startServerWith starts a server that uses the given fake services.
 func startServerWith(t *testing.T, f *fakeServices, cfg httpapi.Config) *testServer {
 	t.Helper()
 	s := httpapi.New(cfg, f.services())
@@ -100,7 +100,7 @@ func (r reply) json(t *testing.T) map[string]any {
 	return m
 }
 
-// failure returns the error of the error envelope.
+// failure returns the member error of an error response.
 func (r reply) failure(t *testing.T) map[string]any {
 	t.Helper()
 	m := r.json(t)
@@ -151,7 +151,7 @@ func (d *testServer) do(method, path, key string, body any, headers ...string) r
 	return got
 }
 
-// request returns a GET request by an operator, for responses that do cannot read.
+// request returns a GET request by an operator, for responses that the method do cannot read, such as streams.
 func (d *testServer) request(path string) *http.Request {
 	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, "http://"+d.addr+path, http.NoBody)
@@ -160,7 +160,7 @@ func (d *testServer) request(path string) *http.Request {
 	return req
 }
 
-// send sends a request of a contract walk.
+// send sends a request of a contract walk. from is the client's address in X-Forwarded-For.
 func (d *testServer) send(w apitest.Request, from string) (apitest.Reply, error) {
 	req, err := http.NewRequestWithContext(d.t.Context(), w.Method, "http://"+d.addr+w.Path, bytes.NewReader(w.Body))
 	if err != nil {
@@ -185,7 +185,7 @@ func (d *testServer) send(w apitest.Request, from string) (apitest.Reply, error)
 	return apitest.Reply{Status: res.StatusCode, Header: res.Header, Body: text}, err
 }
 
-// must sends a request and requires a status.
+// must sends a request and fails the test if the response has another status.
 func (d *testServer) must(status int, method, path, key string, body any, headers ...string) reply {
 	d.t.Helper()
 	r := d.do(method, path, key, body, headers...)
@@ -193,7 +193,7 @@ func (d *testServer) must(status int, method, path, key string, body any, header
 	return r
 }
 
-// create creates a resource and returns its id.
+// create creates a resource by a POST to path and returns its id.
 func (d *testServer) create(path string, body any) string {
 	d.t.Helper()
 	id, _ := d.must(http.StatusCreated, http.MethodPost, path, "operator", body).json(d.t)["id"].(string)

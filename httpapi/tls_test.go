@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/httpapi"
 )
 
-// certificate writes a self-signed certificate for loopback.
+// certificate writes a self-signed certificate for the loopback address and returns its files.
 func certificate(t *testing.T) (certFile, keyFile string, pool *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

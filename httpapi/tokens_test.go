@@ -121,7 +121,7 @@ func TestJWTRefreshEndsAfterOneDayAndWithItsKey(t *testing.T) {
 	assert.Equal(t, first["first_iat"], next["first_iat"])
 	assert.NotEqual(t, first["jti"], next["jti"])
 
-	old := d.forgeToken(func(c *token.Claims) { // issued 23 h 55 min ago and refreshed since
+	old := d.forgeToken(func(c *token.Claims) { // the token was first issued 23 h 55 min ago and has been refreshed
 		c.First = time.Now().Add(-24*time.Hour + 5*time.Minute).Unix()
 	})
 	last := d.must(200, "POST", "/v1/auth/refresh", old, nil).json(t)
@@ -157,7 +157,7 @@ func (d *testServer) claims(text string) jwt.MapClaims {
 	return c
 }
 
-// forgeToken signs claims with a key of the service, like an attacker with access to it.
+// forgeToken signs changed claims with the service's own key, as an attacker with access to the key could.
 func (d *testServer) forgeToken(change func(*token.Claims)) string {
 	d.t.Helper()
 	keys, err := d.EnsureSigningKeys(d.t.Context(), token.NewKey)

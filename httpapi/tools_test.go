@@ -20,7 +20,7 @@ func goodTool() m {
 	}
 }
 
-// nested returns a JSON Schema with the given number of levels.
+// nested returns a JSON Schema of objects that are nested to the given number of levels.
 func nested(levels int) m {
 	inner := m{"type": "object"}
 	for range levels {

@@ -25,8 +25,8 @@ func localAddresses() ([]netip.Addr, error) {
 // acceptsBothFamilies says whether sockets bound to an address accept IPv4 and IPv6.
 func acceptsBothFamilies(bind netip.Addr) bool { return bind == netip.IPv6Unspecified() }
 
-// publicAddresses returns the address for SDP c=, and the address of the other family if the sockets accept both. Never an
-// unspecified address, which would mean hold.
+// publicAddresses returns the IP address for the SDP c= line. If the sockets accept both address families, other is the
+// address of the second family. Neither is an unspecified address, because in SDP that address would mean hold.
 func publicAddresses(cfg Config, own []netip.Addr) (first, other netip.Addr) {
 	four := cfg.BindIP.Is4()
 	if cfg.PublicIP.IsValid() && acceptsBothFamilies(cfg.BindIP) {
@@ -39,7 +39,7 @@ func publicAddresses(cfg Config, own []netip.Addr) (first, other netip.Addr) {
 	return first, other
 }
 
-// publicAddress returns the address for SDP c= of one address family.
+// publicAddress returns the IP address for the SDP c= line in one address family: IPv4 if four is set, else IPv6.
 func publicAddress(cfg Config, own []netip.Addr, four bool) netip.Addr {
 	if p := cfg.PublicIP.Unmap(); p.IsValid() && p.Is4() == four {
 		return p
@@ -58,7 +58,7 @@ func publicAddress(cfg Config, own []netip.Addr, four bool) netip.Addr {
 	return netip.IPv6Loopback()
 }
 
-// receivesOn says whether a socket of the engine receives what is sent to this local address.
+// receivesOn says whether a socket of the engine receives packets that are sent to this local address.
 func (e *Engine) receivesOn(at netip.Addr) bool {
 	switch {
 	case !at.IsValid() || at.IsUnspecified() || !e.supportsFamily(at):
@@ -74,7 +74,8 @@ func (e *Engine) supportsFamily(ip netip.Addr) bool {
 	return acceptsBothFamilies(e.cfg.BindIP) || ip.Is4() == e.cfg.BindIP.Is4()
 }
 
-// address returns the local address for the SDP of this session, of the peer's address family if that is known.
+// address returns the local address for the SDP of this session. If the peer's address is known, the result has the
+// same address family.
 func (s *Session) address() netip.Addr {
 	a := s.o.Address
 	if !a.IsValid() {
@@ -92,8 +93,8 @@ func (s *Session) address() netip.Addr {
 	return a
 }
 
-// mayReach says whether packets may be sent to an address. The session's networks are always allowed; some
-// addresses never are.
+// mayReach says whether the engine may send packets to an address. Addresses in the session's networks are always
+// allowed. Some special addresses are never allowed.
 func (e *Engine) mayReach(to netip.AddrPort, networks []netip.Prefix) bool {
 	ip := to.Addr()
 	if !e.supportsFamily(ip) || ip.IsUnspecified() || ip.IsMulticast() || ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {

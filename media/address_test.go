@@ -65,7 +65,7 @@ func TestIPv6CallCarriesAudioBothWays(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotZero(t, file.Duration())
 
-	// The same engine also speaks IPv4, and its SDP names an address of the peer's family.
+	// The engine with IPv6 sockets also accepts IPv4 peers, and its SDP names an address of the peer's family.
 	sc, sd := open(t, old, media.Options{}), open(t, b, media.Options{Address: loopback6})
 	answer, err := sd.Answer(sc.Offer())
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestIPv6CallCarriesAudioBothWays(t *testing.T) {
 	eventually(t, "sound", func() bool { return sc.Stats().PacketsReceived > 20 && sd.Stats().PacketsReceived > 20 })
 	assert.Zero(t, sc.Stats().PacketsRefused+sd.Stats().PacketsRefused)
 
-	// An engine with sockets of one family refuses the other family.
+	// An engine whose sockets support one address family refuses SDP with the other family.
 	_, err = open(t, old, media.Options{}).Answer(sb.Offer())
 	require.ErrorIs(t, err, media.ErrRefusedAddress, "no IPv6 here")
 }

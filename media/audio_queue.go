@@ -8,8 +8,8 @@ import (
 
 const queueLen = 4096 // samples: half a second; a power of two
 
-// audioQueue passes audio between two goroutines at an even pace. It outputs silence until enough audio is buffered
-// and drops the oldest audio beyond a limit. Neither side blocks.
+// audioQueue passes µ-law audio between two goroutines at an even pace. The reader gets silence until enough audio is
+// buffered. Beyond a limit, the oldest audio is dropped. Neither writer nor reader waits for the other.
 type audioQueue struct {
 	mu    sync.Mutex
 	ring  [queueLen]byte
@@ -20,7 +20,7 @@ type audioQueue struct {
 	most  int // maximum of buffered samples
 }
 
-// put adds audio.
+// put appends µ-law audio and drops the oldest audio beyond the limit most.
 func (q *audioQueue) put(mu []byte) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -37,7 +37,7 @@ func (q *audioQueue) put(mu []byte) {
 	q.n += len(mu)
 }
 
-// get fills a frame, with silence if no audio is buffered.
+// get fills dst with the oldest audio, or with silence until enough audio is buffered. sound: dst contains audio.
 func (q *audioQueue) get(dst []byte) (sound bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -26,7 +26,7 @@ const (
 	benchTime = 10 * time.Second
 )
 
-// TestMain runs the benchmark's peers in a process of their own, so that only the engine under test is measured.
+// TestMain starts the benchmark's RTP peers in a separate process, so that measurements include only the tested engine.
 func TestMain(m *testing.M) {
 	if os.Getenv(benchPeer) != "" {
 		answerAll()
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// answerAll answers one offer per line, until the input ends.
+// answerAll runs in the peer process. It answers each SDP offer that it reads, one per line, until the input ends.
 func answerAll() {
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: 40000, PortMax: 49999})
 	if err != nil {
@@ -68,7 +68,7 @@ func answerAll() {
 func BenchmarkMedia300Calls(b *testing.B)  { benchmarkCalls(b, 300) }
 func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
 
-// benchmarkCalls runs calls with two-way audio, playback and stereo recording for ten seconds.
+// benchmarkCalls runs calls with two-way audio, playback and stereo recording for ten seconds and reports the CPU time.
 func benchmarkCalls(b *testing.B, calls int) {
 	b.Helper()
 	least, _, err := mediatest.Floor(calls)
@@ -172,7 +172,7 @@ func system(b *testing.B) time.Duration {
 	return time.Duration(u.Stime.Nano())
 }
 
-// jiffy is the time unit of /proc.
+// jiffy is the unit of CPU times in /proc.
 const jiffy = 10 * time.Millisecond
 
 // machine returns the CPU time of all processes on this machine: user, nice, system, interrupts.

@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	dryMost  = 800      // samples: 100 ms without a relayed packet; the audio is encoded anew
+	dryMost  = 800      // samples: after 100 ms without a packet to relay, the audio is encoded anew
 	leapMost = 8000 * 2 // timestamps more than two seconds apart belong to another stream
 )
 
-// Span is a part of the media time in which a human spoke instead of the agent.
+// Span is a period of a session's media time in which a human agent spoke with the peer in place of the voice agent.
 type Span struct{ From, To time.Duration }
 
-// link is one session's end of a bridge.
+// link is the state that one of the two sessions of a bridge holds.
 type link struct {
 	in, out *direction
 	voice   [frameMost]byte // audio of the other peer in this frame
 	speaks  bool
 	bus     mix.Bus
 	packet  relayed
-	from    int64 // samples since Begin
+	from    int64 // media time at which the bridge began, in samples
 	preview bool  // early media: only the peer on hold receives audio
 	heard   bool  // audio of the other peer has arrived
-	// The relayed stream: the offsets added to its sequence numbers and timestamps, and its position.
+	// State of the relayed RTP stream: the offsets for its sequence numbers and timestamps, and its source.
 	anchored bool
 	ssrc     uint32
 	seq      uint16
@@ -35,11 +35,11 @@ type link struct {
 	dry      int
 }
 
-// Bridge connects the audio of two sessions and relays their DTMF digits. Packets of the same codec and length are
-// relayed unchanged. Otherwise, or while something plays or is mixed in, the audio is encoded anew. Recordings
-// continue: the peer's audio on the left, the sent audio on the right. A session leaves an earlier bridge first.
-// undo ends the bridge and may be called repeatedly; both sessions stay open. The end of either session ends the
-// bridge too.
+// Bridge connects the audio of two sessions and relays their DTMF digits. Packets with the codec and frame length of
+// the receiving session are relayed unchanged. Other audio is encoded anew, also while playback is mixed in.
+// Recordings continue with the peer's audio on the left and the sent audio on the right. A new bridge ends an earlier
+// bridge of a session. undo ends the bridge, leaves both sessions open and may be called repeatedly. The bridge also
+// ends with either session.
 func Bridge(a, b *Session) (undo func()) { return connect(a, b, false) }
 
 func connect(a, b *Session, preview bool) (undo func()) {
@@ -95,7 +95,7 @@ func (s *Session) unlink() {
 	}
 }
 
-// gather takes the audio of the other side for this frame, and the digits pressed there; over: the bridge has
+// gather fetches the other peer's audio for this frame, and the digits that this peer pressed. over: the bridge has
 // ended.
 func (l *link) gather(n int) (digits string, over bool) {
 	if l.in.over() {
@@ -106,7 +106,7 @@ func (l *link) gather(n int) (digits string, over bool) {
 	return l.in.digits(), false
 }
 
-// next returns the next packet to relay, if it holds a frame of n samples in this codec.
+// next returns the next packet to relay. It drops packets with another codec or with another length than n samples.
 func (l *link) next(codec Codec, n int) (p *relayed, ok bool) {
 	for l.in.next(&l.packet) {
 		if l.packet.codec == codec && l.packet.n == n {
@@ -116,8 +116,8 @@ func (l *link) next(codec Codec, n int) (p *relayed, ok bool) {
 	return nil, false
 }
 
-// renumber returns the header of a relayed packet in our stream. A packet lost on the way to us stays a gap in the
-// sequence numbers.
+// renumber returns the RTP header with which a relayed packet continues the session's own stream. Packets lost before
+// the relay remain gaps in the sequence numbers, so that the receiver can detect the loss.
 func (l *link) renumber(o *sender, p *relayed, stamp uint32) rtp.Header {
 	ahead := int32(p.stamp + l.stamp - stamp) //nolint:gosec // modular
 	if !l.anchored || l.ssrc != p.ssrc || ahead >= leapMost || ahead <= -leapMost {
@@ -128,8 +128,8 @@ func (l *link) renumber(o *sender, p *relayed, stamp uint32) rtp.Header {
 	return rtp.Header{Version: rtpVersion, Marker: p.marker, PayloadType: o.kind, SequenceNumber: p.seq + l.seq, Timestamp: p.stamp + l.stamp, SSRC: o.ssrc}
 }
 
-// relay sends the packets of the other peer unchanged and says whether it did. It does not while other audio is
-// mixed in. right is the audio that the peer receives.
+// relay sends the packets of the bridged peer unchanged. It returns false if other audio must be mixed in or no packets
+// arrive, so that the caller encodes the audio. right receives the relayed audio for the recording.
 func (s *Session) relay(buf, right []byte, stamp uint32, now time.Duration) bool {
 	l := s.mixer.link
 	if l == nil {
@@ -153,7 +153,7 @@ func (s *Session) relay(buf, right []byte, stamp uint32, now time.Duration) bool
 	return true
 }
 
-// relayPacket sends a packet of the other peer with a new header.
+// relayPacket sends a packet of the bridged peer with the given RTP header.
 func (s *Session) relayPacket(buf []byte, p *relayed, header rtp.Header, now time.Duration) {
 	copy(buf[rtpHeaderLen:], p.data[:p.n])
 	if sealed := s.out.seal(buf, header, p.n, p.n, &s.srtp); sealed != nil {

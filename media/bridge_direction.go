@@ -9,7 +9,7 @@ const (
 	pressMost      = 16   // digits that may wait to be relayed
 )
 
-// relayed is a packet of one peer on its way to the other.
+// relayed is a copy of an RTP packet that a bridge passes from one peer to the other.
 type relayed struct {
 	codec  Codec
 	marker bool
@@ -37,7 +37,7 @@ func newDirection() *direction {
 	return &direction{audioQueue: audioQueue{slack: directionSlack, most: directionMost}}
 }
 
-// end ends the direction for both sessions.
+// end marks the direction as ended. Both sessions notice it at their next frame.
 func (d *direction) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,7 +50,7 @@ func (d *direction) over() bool {
 	return d.ended
 }
 
-// setMixed sets whether other audio is mixed in, so that the packets must not be relayed.
+// setMixed records whether the sending session mixes other audio in. If so, its packets must not be relayed.
 func (d *direction) setMixed(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,7 +67,7 @@ func (d *direction) addDigit(key byte) {
 	}
 }
 
-// digits takes the waiting digits.
+// digits returns and removes the digits that wait to be relayed.
 func (d *direction) digits() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,7 +79,8 @@ func (d *direction) digits() string {
 	return keys
 }
 
-// queuePacket queues a packet. The oldest is dropped if too many wait; an overlong packet is always dropped.
+// queuePacket queues a copy of a packet for the relay. If the queue is full, the oldest packet is dropped. A payload
+// longer than frameMost is ignored.
 func (d *direction) queuePacket(p *rtp.Packet, codec Codec) {
 	if len(p.Payload) > frameMost {
 		return
@@ -95,7 +96,7 @@ func (d *direction) queuePacket(p *rtp.Packet, codec Codec) {
 	r.n = copy(r.data[:], p.Payload)
 }
 
-// next takes the oldest packet.
+// next moves the oldest queued packet to into. It returns false if no packet is queued.
 func (d *direction) next(into *relayed) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,7 +110,8 @@ func (d *direction) next(into *relayed) bool {
 	return true
 }
 
-// drop discards the queued packets if other audio is mixed in, and says whether it did.
+// drop discards the queued packets if either session mixes other audio in: own for the receiving session, d.mixed for
+// the sending one. It says whether it did.
 func (d *direction) drop(own bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// stage is a test with two peers, a caller and a human, and the engine's session with each. The test drives all
-// clocks.
+// stage is a test with two remote peers, a caller and a human agent, and our session with each of them. The test drives
+// the media clocks of all four sessions.
 type stage struct {
 	t             *testing.T
 	dir           string
@@ -58,7 +58,7 @@ func (s *stage) run(d time.Duration) {
 	}
 }
 
-// recording closes a session and reads its file: the peer's audio on the left, the sent audio on the right.
+// recording closes a session and reads its recording: the peer's audio on the left, the sent audio on the right.
 func (s *stage) recording(one *media.Session) (left, right []int16, r media.Recording) {
 	s.t.Helper()
 	_, done := one.Close()
@@ -69,9 +69,9 @@ func (s *stage) recording(one *media.Session) (left, right []int16, r media.Reco
 	return file.Channel(0), file.Channel(1), r
 }
 
-// alike returns the correlation of two signals, by samples at uneven distances.
+// alike returns the highest correlation of in with sound at any shift. It compares samples at random distances only, to
+// save time.
 //
-//go:norace
 //go:norace
 func alike(in []int16, sound media.Clip) (best float64) {
 	b := g711.DecodeMu(sound)
@@ -93,7 +93,7 @@ func alike(in []int16, sound media.Clip) (best float64) {
 	return best
 }
 
-// deeper returns a signal that differs from chirp.
+// deeper returns the audio of chirp in reverse, a signal that does not correlate with chirp.
 func deeper(d time.Duration) media.Clip {
 	pcm := g711.DecodeMu(chirp(d))
 	out := make([]int16, len(pcm))
@@ -301,7 +301,7 @@ func TestHeldPeerHearsRepeatedMusicAndIsMuted(t *testing.T) {
 	assert.GreaterOrEqual(t, alike(heard[2000*8:], tone.Beep(100*time.Millisecond)), 0.9, "playback waited for the end of the hold")
 }
 
-// loudness returns the highest sample.
+// loudness returns the highest sample value.
 func loudness(pcm []int16) (most int16) {
 	for _, v := range pcm {
 		most = max(most, v, -v)

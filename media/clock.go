@@ -13,13 +13,13 @@ const (
 	turn    = 5 * time.Millisecond
 	slots   = 24 // 120 ms: a whole number of frames of 10, 20, 30 and 40 ms
 	lateCap = time.Second
-	// sessionsPerRound is how many sessions are served in one round: all are read, then all process their frame, then all
-	// send. Each step's code then stays in the processor's caches, which saves an eighth of the CPU time.
+	// sessionsPerRound is the number of sessions in a round: all are read, then all process a frame, then all send. The
+	// code of each step then stays in the processor's caches, which saves an eighth of the CPU time.
 	sessionsPerRound = 32
 )
 
-// clock is a media clock: it serves many sessions from one goroutine. A session waits in the slot of its next
-// frame. Turns follow the monotonic clock, and missed turns are made up for, so that no stream runs slow.
+// clock is a media clock: one goroutine that serves many sessions. Each turn of 5 ms has a slot with the sessions whose
+// next frame is due in that turn. The clock makes up for missed turns, so that no RTP stream runs slow.
 type clock struct {
 	engine *Engine
 	load   atomic.Int32
@@ -28,14 +28,14 @@ type clock struct {
 	mu       sync.Mutex
 	incoming []*Session
 
-	// Owned by the clock's goroutine.
+	// Only the clock's goroutine uses the following fields.
 	start    time.Duration // time of turn 0 on the engine's clock
 	turn     int64
-	leapt    int64 // samples skipped because the machine stood still
+	leapt    int64 // samples skipped because the machine was suspended
 	slot     [slots][]*Session
-	in       *batch // packets after those of the first read
+	in       *batch // for the packets that are read after the first read of a session
 	first    [sessionsPerRound]*batch
-	got      [sessionsPerRound]int // packets of the first read; notRead: not read yet
+	got      [sessionsPerRound]int // number of packets of the first read; notRead: not read yet
 	outgoing [sessionsPerRound]outgoingPacket
 	next     [sessionsPerRound]int // turns until the session's next frame; 0: the session has ended
 	at       int                   // index of the session being served
@@ -45,9 +45,9 @@ type clock struct {
 	events   []Event
 }
 
-// outgoingPacket is a packet to be sent at the end of a round.
+// outgoingPacket holds the packet that a session sends at the end of a round. packet is nil if there is none.
 type outgoingPacket struct {
-	packet []byte // within data; nil: none
+	packet []byte // a part of data; nil: nothing is sent
 	data   [packetMost]byte
 }
 
@@ -63,7 +63,7 @@ func newClock(e *Engine) *clock {
 	return c
 }
 
-// add hands a session to the clock; safe for concurrent use.
+// add hands a session to the clock, which serves it from the next turn on. Safe for concurrent use.
 func (c *clock) add(s *Session) {
 	c.mu.Lock()
 	c.incoming = append(c.incoming, s)
@@ -104,11 +104,11 @@ func (c *clock) run(stop <-chan struct{}) {
 	}
 }
 
-// wait returns the time until the next turn; negative: the clock is late.
+// wait returns the time until the next turn. The result is negative if the clock is late.
 func (c *clock) wait() time.Duration { return c.start + time.Duration(c.turn)*turn - c.engine.now() }
 
-// runTurnGuarded runs a turn and recovers from a panic, so that the clock goes on. Panics of a session are already handled
-// in serve.
+// runTurnGuarded runs a turn and logs a panic, so that the clock continues. Panics in a session's frame do not get
+// here, because serve recovers from them.
 func (c *clock) runTurnGuarded() {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -119,7 +119,7 @@ func (c *clock) runTurnGuarded() {
 	c.runTurn()
 }
 
-// runTurn serves the sessions that are due and advances to the next turn.
+// runTurn serves the sessions whose frame is due in this turn and advances to the next turn.
 func (c *clock) runTurn() {
 	c.placeNewSessions()
 	due := c.slot[c.turn%slots]
@@ -141,7 +141,7 @@ func (c *clock) runTurn() {
 	c.turn++
 }
 
-// placeNewSessions puts new sessions into the emptiest of the next four slots.
+// placeNewSessions puts each new session into the least filled of the next four slots, which spreads the load evenly.
 func (c *clock) placeNewSessions() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +158,7 @@ func (c *clock) placeNewSessions() {
 	c.incoming = c.incoming[:0]
 }
 
-// serveGroup serves a group of at most sessionsPerRound sessions.
+// serveGroup runs one round for at most sessionsPerRound sessions: it reads, processes and sends a frame of each.
 func (c *clock) serveGroup(some []*Session) {
 	for i, s := range some {
 		c.got[i] = s.readFirst(c.first[i])
@@ -176,7 +176,8 @@ func (c *clock) serveGroup(some []*Session) {
 	}
 }
 
-// serve processes a session's frame and returns the number of turns until its next one; 0: the session has ended.
+// serve processes a session's frame and passes its events to the owner. It returns the number of turns until the
+// session's next frame, or 0 if the session has ended.
 func (c *clock) serve(s *Session) (turns int) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// BenchmarkTurn1000Calls measures the CPU time per frame with a thousand calls of two-way audio, playback and
-// stereo recording. It counts the clock's thread only, without waiting for real time. Other threads write the
-// files.
+// BenchmarkTurn1000Calls measures the media clock's CPU time per frame with a thousand calls of two-way audio, playback
+// and stereo recording. It runs turns without waiting for real time and excludes the threads that write recordings.
 func BenchmarkTurn1000Calls(b *testing.B) {
 	const calls = 1000
 	dir, words := b.TempDir(), chirp(time.Minute)
@@ -61,7 +60,7 @@ func BenchmarkTurn1000Calls(b *testing.B) {
 	b.ReportMetric(float64(spent)/float64(frames), "cpu-ns/frame")
 }
 
-// peerSocket is a peer's socket; it sends when the benchmark calls say.
+// peerSocket is the UDP socket of a simulated RTP peer. It sends a packet when the benchmark calls the method say.
 type peerSocket struct {
 	fd, port int
 	to       unix.SockaddrInet4
@@ -87,7 +86,7 @@ func newPeerSocket(b *testing.B, to int) *peerSocket {
 	return f
 }
 
-// say sends a frame and reads the received packets.
+// say reads and drops the received packets, then sends a packet with a frame of audio.
 func (f *peerSocket) say() {
 	for {
 		if n, _, err := unix.Recvfrom(f.fd, f.buf[:], unix.MSG_DONTWAIT); n <= 0 || err != nil {

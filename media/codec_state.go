@@ -18,7 +18,7 @@ const (
 	wideOffset = 1 << 40
 )
 
-// format returns the codec's SDP format, with the payload type that our offers use.
+// format returns the SDP format of the codec. Its payload type is the one in our offers.
 func (c Codec) format() sdp.Format {
 	return [...]sdp.Format{
 		PCMU: {Type: 0, Name: "PCMU", Clock: 8000},
@@ -28,7 +28,7 @@ func (c Codec) format() sdp.Format {
 	}[c&3]
 }
 
-// supportedCodecs returns those of the codecs that this build supports. Default: PCMU, PCMA.
+// supportedCodecs returns the given codecs that this build supports. If there are none, it returns PCMU and PCMA.
 func supportedCodecs(codecs []Codec) []Codec {
 	var out []Codec
 	for _, c := range codecs {
@@ -54,7 +54,7 @@ func codecNamed(name string) Codec {
 	return PCMU
 }
 
-// codecState is the state of a session's encoders and decoders. G.711 has none.
+// codecState is the state of a session's encoders and decoders. G.711 needs no state.
 type codecState struct {
 	narrowOut *g722.Encoder
 	narrowIn  *g722.Decoder
@@ -67,7 +67,7 @@ type codecState struct {
 	wide      int64
 }
 
-// prepare allocates the encoder of a codec, so that no frame has to.
+// prepare allocates the encoder and decoder of a codec in advance, so that processing a frame allocates nothing.
 func (c *codecState) prepare(codec Codec) {
 	switch codec {
 	case G722:
@@ -95,15 +95,15 @@ func (c *codecState) close() {
 	}
 }
 
-// reset resets the decoders, because the audio now comes from another source.
+// reset resets the G.722 decoder, because the audio now comes from another source.
 func (c *codecState) reset() {
 	if c.narrowIn != nil {
 		*c.narrowIn = *g722.NewDecoder()
 	}
 }
 
-// encode encodes a frame with the agreed codec, or as comfort noise in a pause, and returns its payload type.
-// octets 0: nothing is sent. noise is the agreed comfort noise format; its name is empty if none was agreed.
+// encode encodes a frame with the agreed codec, or as comfort noise in a pause. It returns the RTP payload type and the
+// payload length; with length 0 nothing is sent. noise.Name is empty if no comfort noise was agreed.
 func (c *codecState) encode(dst, right []byte, o *sender, noise *sdp.Format) (payloadType uint8, octets int) {
 	if noise.Name != "" && c.isLull(right) {
 		if past := c.lull - lullAfter; past > len(right) && past%lullEvery >= len(right) {
@@ -126,7 +126,7 @@ func (c *codecState) encode(dst, right []byte, o *sender, noise *sdp.Format) (pa
 	return o.kind, 0
 }
 
-// isLull says whether a frame belongs to a pause that comfort noise replaces.
+// isLull says whether the frame belongs to a pause of at least 200 ms, in which the session sends comfort noise.
 func (c *codecState) isLull(right []byte) bool {
 	if silent(right) {
 		c.lull, c.resumed = c.lull+len(right), false
@@ -136,7 +136,7 @@ func (c *codecState) isLull(right []byte) bool {
 	return c.lull > lullAfter
 }
 
-// linear decodes µ-law into the session's scratch buffer.
+// linear decodes µ-law to linear samples in the session's scratch buffer.
 func (c *codecState) linear(mu []byte) []int16 {
 	pcm := c.pcm[:len(mu)]
 	for i, b := range mu {

@@ -22,7 +22,7 @@ import (
 
 var secured = media.Options{SRTP: media.SRTPRequired, Confidential: true}
 
-// paced returns a function that drives the clocks of newly opened sessions by a duration.
+// paced takes control of the clocks of newly opened sessions. The returned function advances their time by a duration.
 func paced(all ...*media.Session) (run func(time.Duration)) {
 	turns, due := make([]*media.Turn, len(all)), make([]int, len(all))
 	for i, s := range all {
@@ -39,7 +39,7 @@ func paced(all ...*media.Session) (run func(time.Duration)) {
 	}
 }
 
-// through sends a signal from one session to another and returns its correlation with the recording.
+// through plays a signal in one session and returns its correlation with the recording of the receiving session.
 func through(t *testing.T, oa, ob media.Options) (correlation float64, a, b media.Stats) {
 	t.Helper()
 	ea, eb := engine(t), engine(t)
@@ -125,7 +125,7 @@ func TestSRTPRequiredRefusesUnencryptedMedia(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEqual(t, regexpCrypto.FindString(string(answer))[40:], regexpCrypto.FindString(string(other))[40:], "another suite gets a new key")
 
-	// Unencrypted RTP from the agreed source is refused, and the session continues.
+	// The session refuses unencrypted RTP, also from the agreed source address, and stays open.
 	p.say(t, s.LocalPort(), 10, 0, 0x90)
 	eventually(t, "refused", func() bool { return s.Stats().PacketsRefused == 10 })
 	assert.Zero(t, s.Stats().PacketsReceived)
@@ -319,7 +319,7 @@ func TestPayloadTypesKeepMeaningInLaterOffers(t *testing.T) {
 	s.Direct(true, true)
 	assert.Contains(t, string(s.Offer()), "a=sendrecv")
 
-	// An answer may use other payload types than the offer: each side sends the other's numbers.
+	// If an answer uses other payload types than the offer, each peer sends with the payload types of the other peer's SDP.
 	s = open(t, engine(t), media.Options{})
 	assert.Contains(t, string(s.Offer()), "a=rtpmap:101 telephone-event/8000")
 	require.NoError(t, s.Accept([]byte(strings.ReplaceAll(string(p.sdp("")), "101", "97"))))

@@ -130,7 +130,7 @@ func TestDirectionKeepsTheLatestPackets(t *testing.T) {
 	assert.True(t, d.over())
 }
 
-// securedKeys returns the keys of an offerer after negotiation, and the negotiated media.
+// securedKeys returns the SRTP keys of an offerer after negotiation, and the result of the negotiation.
 func securedKeys(t *testing.T) (*srtpKeys, *sdp.Agreed) {
 	t.Helper()
 	k := newSRTPKeys(&Options{Confidential: true, SRTP: SRTPRequired, KeyLife: time.Hour})

@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// digitSender sends DTMF digits: as telephone events, by INFO through the owner, or as tones in the audio.
+// digitSender sends DTMF digits as telephone events, as SIP INFO requests of the session's owner, or as audio tones.
 type digitSender struct {
 	active  bool // telephone events are being sent, or requested as SIP INFO
 	relayed bool // the digits come from the other side of a bridge, so DigitsSent is not reported
@@ -14,10 +14,10 @@ type digitSender struct {
 	tones   []byte
 }
 
-// isSending says whether digits are being sent, as events or as tones.
+// isSending says whether digits are being sent, as telephone events, SIP INFO or tones.
 func (d *digitSender) isSending() bool { return d.active || len(d.tones) > 0 }
 
-// start sends digits and discards those being sent.
+// start begins sending digits and discards digits that were not sent yet. inband sends them as tones.
 func (d *digitSender) start(id uint64, digits string, inband bool, events *eventList) {
 	*d = digitSender{id: id}
 	switch {
@@ -30,7 +30,7 @@ func (d *digitSender) start(id uint64, digits string, inband bool, events *event
 	}
 }
 
-// relay sends digits of the other side of a bridge after the queued ones.
+// relay appends digits that come from the other peer of a bridge to the digits being sent.
 func (d *digitSender) relay(digits string, inband bool) {
 	if !d.isSending() {
 		d.relayed = true
@@ -43,7 +43,7 @@ func (d *digitSender) relay(digits string, inband bool) {
 	d.active = true
 }
 
-// fillTones copies tones into a frame and returns how many samples it filled.
+// fillTones copies the next DTMF tones into a frame and returns how many samples it filled.
 func (d *digitSender) fillTones(right []byte, events *eventList) (n int) {
 	n = copy(right, d.tones)
 	if d.tones = d.tones[n:]; len(d.tones) == 0 {
@@ -63,8 +63,8 @@ func (d *digitSender) changeToTones() {
 	d.active, d.tones, d.queue = false, tone.Keys(d.queue.Left()), dtmf.Sender{}
 }
 
-// nextEvent returns the telephone event of this frame, if any. info: the owner is asked to send the digit by SIP
-// INFO instead.
+// nextEvent returns the telephone event packet of this frame, if any. With info, it returns none and adds an event that
+// asks the session's owner to send the digit by SIP INFO.
 func (d *digitSender) nextEvent(stamp uint32, n int, info bool, events *eventList) (dtmf.Packet, bool) {
 	p, ok := d.queue.Next(stamp, n)
 	if !d.queue.Busy() {
@@ -80,8 +80,8 @@ func (d *digitSender) nextEvent(stamp uint32, n int, info bool, events *eventLis
 	return p, ok
 }
 
-// SendDigits sends DTMF digits as Options.DTMF says, and discards those being sent. Playback waits until all are
-// sent. 'w' and ',' pause for half a second.
+// SendDigits sends DTMF digits by the method of Options.DTMF and discards digits that were not sent yet. Playback waits
+// until all digits are sent. 'w' and ',' pause for half a second.
 func (s *Session) SendDigits(id uint64, digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,8 @@ func (s *Session) SendDigits(id uint64, digits string) {
 	}
 }
 
-// nextEvent returns the telephone event of this frame, if any.
+// nextEvent returns the telephone event packet of this frame, if any. If the peer accepts no telephone events, the
+// remaining digits become tones.
 func (s *Session) nextEvent(stamp uint32, n int) (dtmf.Packet, bool) {
 	if !s.digits.active {
 		return dtmf.Packet{}, false

@@ -20,7 +20,7 @@ var (
 	loopbackNet  = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 )
 
-// freeUDP returns an even port that is unused, like the next one.
+// freeUDP returns an even UDP port that is unused and whose odd successor is unused too.
 func freeUDP(t *testing.T) int {
 	t.Helper()
 	for {
@@ -108,7 +108,7 @@ func TestDigitOfTwoTransportsIsReportedOnce(t *testing.T) {
 	assert.Equal(t, "112229", reportedB.keys(), "the third INFO of a 2 is a separate press")
 }
 
-// wideEvents returns the SDP of a peer whose events have a clock of 16 kHz.
+// wideEvents returns the SDP of a peer whose telephone events have a clock of 16 kHz.
 func wideEvents(p *peer) []byte {
 	return []byte(strings.ReplaceAll(string(p.sdp("")), "telephone-event/8000", "telephone-event/16000"))
 }

@@ -27,7 +27,7 @@ const (
 type Engine struct {
 	cfg    Config
 	public netip.Addr   // default address in SDP c=
-	other  netip.Addr   // the same of the other address family, if sockets accept both; else zero
+	other  netip.Addr   // default address of the other address family, if the sockets accept both; else zero
 	own    []netip.Addr // addresses of this machine
 	ports  *ports
 	clocks []*clock
@@ -77,8 +77,8 @@ func NewEngine(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// Open takes an RTP port pair for a new session. The error wraps ErrNoPorts if no pair is free. A session without
-// agreed SDP uses almost no CPU.
+// Open takes an RTP port pair for a new session. The error wraps ErrNoPorts if no pair is free. A session whose SDP is
+// not agreed yet uses almost no CPU.
 func (e *Engine) Open(o Options) (*Session, error) {
 	if o.SRTP == SRTPRequired && !o.Confidential && !o.KeysInClear {
 		return nil, ErrConfidential
@@ -119,13 +119,13 @@ func (e *Engine) Live() int {
 
 // PortUse counts an engine's RTP port pairs by state. Each pair that is Taken or Bound has two sockets.
 type PortUse struct {
-	Pairs   int // in the range
+	Pairs   int // all pairs of the port range
 	Taken   int // used by open sessions
 	Resting int // freed and in quarantine
-	Bound   int // unused, with open sockets for the next session; bounded
+	Bound   int // unused, with open sockets that a later session can reuse
 }
 
-// Ports returns the port pair counts, in constant time.
+// Ports returns the current numbers of port pairs by state. Its cost does not depend on the size of the port range.
 func (e *Engine) Ports() PortUse { return e.ports.use(e.now()) }
 
 // Close closes every session and returns when all recordings are on disk.
@@ -161,7 +161,7 @@ func (e *Engine) release(s *Session) {
 	e.ports.free(s.port, s.sound, s.report.socket, e.now())
 }
 
-// now returns the engine's monotonic time.
+// now returns the monotonic time since the engine was created.
 func (e *Engine) now() time.Duration { return time.Since(e.born) }
 
 // chooseClock returns the clock for a new session: the first one that is not full, because fewer active clocks wake the
@@ -179,5 +179,5 @@ func isWithin(ip netip.Addr, networks []netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// randomID returns a number for RTP identifiers, which must be unlikely to repeat but are visible to the peer.
+// randomID returns a random number for RTP identifiers. It must rarely repeat but need not be secret.
 func randomID() uint32 { return rand.Uint32() } //nolint:gosec // as above; the source is seeded by the system

@@ -23,7 +23,7 @@ import (
 
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// engine returns an engine with five port pairs of its own, so that two engines can exchange audio.
+// engine returns an engine with its own range of five port pairs, so that two engines can exchange audio.
 func engine(tb testing.TB) *media.Engine {
 	tb.Helper()
 	low := siptest.MediaPorts10(tb)
@@ -51,7 +51,7 @@ func (e *eventLog) all() []media.Event {
 	return append([]media.Event(nil), e.events...)
 }
 
-// keys returns the reported digits.
+// keys returns the DTMF digits that the session reported, in order.
 func (e *eventLog) keys() string {
 	var out []byte
 	for _, ev := range e.all() {
@@ -78,7 +78,7 @@ func open(tb testing.TB, e *media.Engine, o media.Options) *media.Session {
 	return s
 }
 
-// connect lets caller offer and callee answer.
+// connect negotiates SDP: caller makes the offer and callee the answer.
 func connect(t *testing.T, caller, callee *media.Session) {
 	t.Helper()
 	answer, err := callee.Answer(caller.Offer())
@@ -94,7 +94,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	require.Eventually(t, holds, time.Minute, 5*time.Millisecond, what)
 }
 
-// chirp returns a signal whose autocorrelation has a single peak.
+// chirp returns a tone with rising frequency. It is similar to itself at shift 0 only, so its position can be detected.
 func chirp(d time.Duration) media.Clip {
 	n := int(d * 8000 / time.Second)
 	pcm := make([]int16, n)
@@ -105,9 +105,8 @@ func chirp(d time.Duration) media.Clip {
 	return g711.EncodeMu(pcm)
 }
 
-// correlate returns the shift with the highest correlation of b within a, and that correlation.
+// correlate returns the shift, at most to samples, at which b correlates best with a, and the correlation there.
 //
-//go:norace
 //go:norace
 func correlate(a, b []int16, to int) (best float64, shift int) {
 	var bb float64
@@ -191,7 +190,8 @@ func TestPanicClosesOnlyItsSession(t *testing.T) {
 	eventually(t, "the other session continues", func() bool { return len(q.heard()) > 5 })
 }
 
-// The Go allocator has size classes: a session larger than its class costs each call the next class.
+// The Go allocator rounds sizes up to size classes. A Session must stay within its present class, because the next
+// class would cost more memory for each call.
 func TestSessionMemoryIsBounded(t *testing.T) {
 	if unsafe.Sizeof(uintptr(0)) != 8 {
 		t.Skip("the sizes apply to 64-bit systems")

@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// Turn drives a session like its media clock, in the caller's goroutine. The session must be new, because NewTurn
-// keeps it from starting on its own clock.
+// Turn runs the frames of one session in the caller's goroutine, in place of the engine's media clock. The session must
+// be new, because NewTurn keeps it from starting on a clock of the engine.
 type Turn struct {
 	c *clock
 	s *Session
 }
 
-// NewTurn takes control of a new session's clock.
+// NewTurn takes the session away from the engine's media clock, so that the test runs its frames.
 func NewTurn(s *Session) *Turn {
 	c := newClock(s.engine)
 	s.mu.Lock()
@@ -31,20 +31,21 @@ func (t *Turn) Frame() (turns int) {
 	return t.c.next[0]
 }
 
-// Lapse simulates a machine that stands still for d.
+// Lapse makes the media clock skip d, as after a pause in which the whole machine was suspended.
 func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }
 
-// Keep sets how many idle port pairs stay bound under load and in quiet times, and the length of a quiet time.
+// Keep sets how many idle port pairs stay bound under load (most) and in quiet times (few), and the length of a quiet
+// time (calm).
 func (e *Engine) Keep(most, few int, calm time.Duration) {
 	e.ports.mu.Lock()
 	defer e.ports.mu.Unlock()
 	e.ports.idleLimit, e.ports.quietIdleLimit, e.ports.quietTime = most, few, calm
 }
 
-// Turns drives many sessions like their media clock, in the caller's goroutine.
+// Turns runs the frames of many sessions in the caller's goroutine, in place of the engine's media clock.
 type Turns struct{ c *clock }
 
-// NewTurns takes control of new sessions' clocks and spreads their frames over 20 ms.
+// NewTurns takes new sessions away from the engine's media clock and spreads their frames over 20 ms.
 func NewTurns(sessions []*Session) *Turns {
 	t := &Turns{newClock(sessions[0].engine)}
 	t.c.load.Add(int32(len(sessions)))
@@ -57,20 +58,20 @@ func NewTurns(sessions []*Session) *Turns {
 	return t
 }
 
-// Once serves one turn: a quarter of the sessions process a frame.
+// Once runs one clock turn of 5 ms, in which a quarter of the sessions process a frame.
 func (t *Turns) Once() { t.c.runTurn() }
 
-// Take passes a packet to a session as if it arrived at a time on the clock of Now.
+// Take passes a packet to the session as if it had arrived from an address at a time of Now's clock.
 func (s *Session) Take(data []byte, from netip.AddrPort, at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.receivePacket(data, from, int64(at), at)
 }
 
-// Now returns the time on the session's clock.
+// Now returns the time on the engine's monotonic clock.
 func (s *Session) Now() time.Duration { return s.engine.now() }
 
-// SendsTo returns the destinations of audio and RTCP reports; invalid: none.
+// SendsTo returns the addresses to which the session sends audio and RTCP. An invalid address means that none is sent.
 func (s *Session) SendsTo() (audio, reports netip.AddrPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,10 +81,10 @@ func (s *Session) SendsTo() (audio, reports netip.AddrPort) {
 // SessionBytes is the size of a Session without the memory that it points to.
 const SessionBytes = int(unsafe.Sizeof(Session{}))
 
-// ApproachedBytes is the size of the Session fields used in each frame.
+// ApproachedBytes is the size of the leading Session fields, which the session uses in each frame.
 const ApproachedBytes = int(unsafe.Offsetof(Session{}.in) + unsafe.Offsetof(receiver{}.kinds))
 
-// Looked counts the port pairs by examining each one.
+// Looked counts the port pairs by state by examining each pair. Tests compare the result with the running counters.
 func (e *Engine) Looked() (u PortUse) {
 	p, now := e.ports, e.now()
 	p.mu.Lock()

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// steady is how many samples must be buffered before playback starts, at first and after a gap: 60 ms.
+// steady is how many samples must be buffered before playback starts or continues after a gap: 60 ms.
 const steady = 480
 
-// Feed is audio that is still being produced, such as synthesized speech: 8 kHz mono µ-law. A session plays what
-// was written so far, and silence in gaps, until End. Safe for concurrent use; only Wait and Onward block. At most
+// Feed is audio that is still being produced, such as synthesized speech, as 8 kHz mono µ-law. A session plays the
+// audio written so far, and silence in gaps, until End. Safe for concurrent use. Only Wait and Onward block. At most
 // one session plays a feed.
 type Feed struct {
 	mu        sync.Mutex
@@ -40,8 +40,8 @@ func (f *Feed) End() {
 	f.changed()
 }
 
-// TakeBack removes the unplayed audio after the first n samples. heard is how many samples after n were already
-// played.
+// TakeBack removes the unplayed audio after the first n samples. heard is the number of samples after the first n that
+// were already played and therefore stay.
 func (f *Feed) TakeBack(n int) (heard int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,8 +70,8 @@ func (f *Feed) Len() int {
 	return len(f.clip)
 }
 
-// Wait returns the audio after the first n samples as soon as there is some. over: the feed has ended and no audio
-// follows.
+// Wait waits until the feed has audio after the first n samples, and returns that audio. over is true if the feed has
+// ended and no audio follows.
 func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()
@@ -103,9 +103,9 @@ func (f *Feed) Passed(n int) {
 	}
 }
 
-// Onward is Wait for a reader that forwards the audio to another player. more ends at most ahead samples after the
-// position that Passed reported. at is n, or less if TakeBack removed audio before n: more then follows the first
-// at samples. over: the feed has ended and no audio follows. A feed has at most one such reader.
+// Onward waits for audio after the first n samples, for a reader that forwards the audio to another player. more ends
+// at most ahead samples after the position that Passed reported. at is the position of more: n, or less if TakeBack
+// removed audio before n. over is true if the feed has ended and no audio follows. A feed has at most one such reader.
 func (f *Feed) Onward(ctx context.Context, n, ahead int) (at int, more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()
@@ -140,8 +140,8 @@ func (f *Feed) changed() {
 	}
 }
 
-// fill copies the audio after the first at samples; over: the feed ends with it. dry says that the previous frame
-// found no audio.
+// fill copies the audio after the first at samples to dst. over is true if the feed ends with this audio. dry says that
+// the previous frame found no audio, so fill waits for steady samples.
 func (f *Feed) fill(dst []byte, at int, dry bool) (n int, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

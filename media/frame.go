@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// frame processes one frame of a session: receive, play out, send, record, report. It returns the number of turns
-// until the next frame.
+// frame processes one frame of a session: it receives, plays, sends and records audio, and reports events. It returns
+// the number of clock turns until the next frame.
 func (s *Session) frame(c *clock) (turns int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +44,8 @@ func (s *Session) frame(c *clock) (turns int) {
 	return s.out.frameTurns()
 }
 
-// catchUp skips the time in which the machine stood still: silence in the recording, a step in the stream's
-// timestamps.
+// catchUp handles a time in which the whole machine was suspended. The recording gets silence, and the timestamps of
+// the sent RTP stream skip that time.
 func (s *Session) catchUp(c *clock) {
 	gap := c.leapt - s.leapt
 	s.leapt = c.leapt
@@ -58,7 +58,7 @@ func (s *Session) catchUp(c *clock) {
 	}
 }
 
-// preparePacket prepares one packet and leaves its audio in right, as µ-law.
+// preparePacket prepares the packet to send in this frame and writes its audio to right, as µ-law.
 func (s *Session) preparePacket(out *outgoingPacket, right []byte, now time.Duration) {
 	o, buf := &s.out, out.data[:]
 	stamp := o.nextStamp(len(right))
@@ -92,7 +92,7 @@ func (s *Session) preparePacket(out *outgoingPacket, right []byte, now time.Dura
 	out.packet = o.seal(buf, packet, octets, len(right), &s.srtp)
 }
 
-// sendPacket sends a packet, unless the session was closed meanwhile: another session may use the socket now.
+// sendPacket sends a packet unless the session has been closed in the meantime. Another session may then use the socket.
 func (s *Session) sendPacket(packet []byte, now time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,8 @@ func (s *Session) sendPacket(packet []byte, now time.Duration) {
 	s.out.interval.tick(now)
 }
 
-// fillFrame fills a frame with the audio to send: tones, hold music, or playback mixed with other parties.
+// fillFrame fills a frame with the audio to send: DTMF tones, hold music, or playback mixed with the bridged peer and
+// listeners.
 func (s *Session) fillFrame(right []byte) {
 	n := 0
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/media/dtmf"
 )
 
-// keySource is the transport of a received DTMF digit. Some phones send a digit by two transports; the session
-// reports it once.
+// keySource is the transport of a received DTMF digit: telephone event, SIP INFO or tone. Some phones send a digit by
+// two transports, but the session reports it once.
 type keySource uint8
 
 const (
@@ -18,8 +18,8 @@ const (
 	byBand
 )
 
-// pairWithin is the maximum time between two transports' copies of one digit. SIP INFO may be retransmitted on a
-// lossy network.
+// pairWithin is the maximum time between the arrivals of one digit by two transports. The time allows for SIP INFO
+// requests that are retransmitted on a lossy network.
 const pairWithin = 2 * time.Second
 
 // keyPresses are the recently reported DTMF digits.
@@ -34,8 +34,8 @@ type keyPresses struct {
 	tones *dtmf.Detector // nil: tones are not detected
 }
 
-// isReported says whether a digit was already reported from another transport, since each transport sends a digit
-// once. A digit that was not is recorded as reported.
+// isReported says whether the same digit was already reported from another transport. Otherwise it records the digit as
+// reported. The same digit from the same transport is another key press.
 func (p *keyPresses) isReported(key byte, by keySource, now time.Duration) bool {
 	for i := range p.reported {
 		r := &p.reported[(int(p.next)+i)%len(p.reported)] // the oldest entry first
@@ -65,8 +65,8 @@ func (p *keyPresses) eventDuration(press dtmf.Press) time.Duration {
 	return time.Duration(press.Samples) * time.Millisecond / time.Duration(max(p.khz, 1))
 }
 
-// Pressed takes a digit that the peer sent by SIP INFO. The session reports a Digit, unless the same digit already
-// came as a tone or telephone event.
+// Pressed accepts a digit that the peer sent by SIP INFO. The session reports a Digit, unless the same digit already
+// arrived as a tone or telephone event.
 func (s *Session) Pressed(key byte, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,8 +75,8 @@ func (s *Session) Pressed(key byte, d time.Duration) {
 	}
 }
 
-// reportKey reports a digit and relays it over a bridge. A tone is not relayed, because it is part of the bridged
-// audio.
+// reportKey reports a digit to the owner and relays it to the other peer of a bridge. A digit received as a tone is not
+// relayed, because the bridged audio contains the tone.
 func (s *Session) reportKey(key byte, d time.Duration, by keySource) {
 	if s.keys.isReported(key, by, s.engine.now()) {
 		return
@@ -95,7 +95,8 @@ func (s *Session) receiveEvent(p *rtp.Packet) {
 	}
 }
 
-// detectKeys reports the digits that end in this frame: tones, and events whose last packet was lost.
+// detectKeys reports digits whose end is detected in this frame: tones, and telephone events whose end packets were
+// lost.
 func (s *Session) detectKeys(left []byte) {
 	if s.keys.tones != nil {
 		if press, ended := s.keys.tones.Frame(left); ended {

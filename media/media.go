@@ -1,7 +1,7 @@
 // Package media is the RTP media engine of a call: sockets, media clocks, codecs, jitter buffer, DTMF, playback,
 // recording and statistics.
 //
-// The package knows neither calls, dialogs nor actors. The owner of a session hands in SDP as bytes and receives
+// The package does not depend on calls, dialogs or actors. The owner of a session passes SDP as bytes and receives
 // events.
 package media
 
@@ -15,27 +15,27 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Errors of Engine.Open, Session.Accept and Session.Answer; test for them with errors.Is.
+// Errors of Engine.Open, Session.Accept and Session.Answer. Callers compare them with errors.Is.
 var (
-	// ErrNoPorts: every RTP port pair of the range is taken or in quarantine.
+	// ErrNoPorts says that every RTP port pair of the range is used or in quarantine.
 	ErrNoPorts = errors.New("media: no free port pair")
-	// ErrNoCodec: the two descriptions have no codec in common, or the peer's offers no audio (SIP: 488).
+	// ErrNoCodec says that offer and answer have no codec in common, or that the peer's SDP has no audio (SIP: 488).
 	ErrNoCodec = errors.New("no codec or encryption in common")
-	// ErrBadSDP: the SDP cannot be parsed.
+	// ErrBadSDP says that the SDP cannot be parsed.
 	ErrBadSDP = errors.New("unreadable SDP")
-	// ErrRefusedAddress: the SDP names an address that no audio may be sent to.
+	// ErrRefusedAddress says that the SDP names an address to which the engine may not send audio.
 	ErrRefusedAddress = errors.New("no audio may go to the address in the SDP")
-	// ErrConfidential: SRTP is required, but its keys would pass through unencrypted signalling.
+	// ErrConfidential says that SRTP is required, but its keys would pass through unencrypted signalling.
 	ErrConfidential = errors.New("media: SRTP keys need encrypted signalling")
-	// ErrClosed: the engine or the session is closed.
+	// ErrClosed says that the engine or the session is closed.
 	ErrClosed = errors.New("media: the engine or session is closed")
 )
 
 // Codec is an audio codec of RTP.
 type Codec uint8
 
-// The codecs (RFC 3551, RFC 7587). Within Callboard all audio is 8 kHz µ-law; wideband codecs are converted on
-// receiving and on sending. Only builds with the tag "opus" offer Opus.
+// The supported codecs (RFC 3551, RFC 7587). Within Callboard all audio is 8 kHz µ-law. The session converts other
+// codecs when it receives and sends. Only builds with the tag "opus" offer Opus.
 const (
 	PCMU Codec = iota
 	PCMA
@@ -55,15 +55,15 @@ type SRTPMode uint8
 const (
 	SRTPOff      SRTPMode = iota // audio is not encrypted; an offer of SRTP only is refused
 	SRTPOptional                 // encrypted if the peer supports SRTP
-	SRTPRequired                 // a description without keys is refused
+	SRTPRequired                 // SDP without SRTP keys is refused
 )
 
 // DTMFMode is the transport of DTMF digits.
 type DTMFMode uint8
 
-// The DTMF modes. In every mode the owner may pass in digits that arrive by SIP INFO, through Session.Pressed.
+// The DTMF transports. In every mode, the owner may pass digits that arrive by SIP INFO to Session.Pressed.
 const (
-	DTMFAuto    DTMFMode = iota // telephone events if both ends support them, otherwise tones in the audio; both directions
+	DTMFAuto    DTMFMode = iota // telephone events if the peer supports them, otherwise tones in the audio, in both directions
 	DTMFRFC4733                 // telephone events only
 	DTMFInfo                    // the owner sends digits by SIP INFO; see SendInfo
 	DTMFInband                  // tones in the audio only; telephone events are neither offered nor accepted
@@ -72,8 +72,8 @@ const (
 // sampleRate is the rate of the media clock in samples a second. A G.711 sample is one byte.
 const sampleRate = 8000
 
-// Clip is audio ready to be sent: 8 kHz mono µ-law samples. A clip is read-only, so many calls may play the same
-// one.
+// Clip is audio ready to be sent: 8 kHz mono µ-law samples. A clip is read-only, so that many calls can play it at the
+// same time.
 type Clip []byte
 
 // Duration is the playing time of the clip.
@@ -88,10 +88,10 @@ func samples[N int | uint64](n N) time.Duration {
 type Config struct {
 	BindIP   netip.Addr // address of the sockets; "::" accepts IPv4 and IPv6. Default: 0.0.0.0
 	PublicIP netip.Addr // address in SDP c=. Default: BindIP, or an address of this machine if BindIP is unspecified
-	// PortMin and PortMax bound the RTP ports, which are even; the RTCP port is the next odd one. Default:
+	// PortMin and PortMax bound the RTP ports. RTP ports are even, and the RTCP port is the next odd port. Default:
 	// 20000-29999.
 	PortMin, PortMax int
-	// MayReach says whether audio may be sent to an address; nil allows every address. The engine refuses its own
+	// MayReach says whether audio may be sent to an address. Default: every address. The engine always refuses its own
 	// ports, privileged ports, multicast and unspecified addresses without calling MayReach.
 	MayReach func(netip.AddrPort) bool
 	// Quarantine is how long a freed port pair stays unused, so that late packets reach no other call. Default: 5
@@ -107,24 +107,24 @@ type Options struct {
 	PTime      int      // milliseconds of audio per packet if the peer asks for no length: 10, 20, 30 or 40. Default: 20
 	TheirOrder bool     // an offer is answered with the peer's first supported codec instead of ours
 	DTMF       DTMFMode // transport of DTMF digits
-	// ComfortNoise lets the session send comfort noise (RFC 3389) in pauses if the peer accepts it. Received
-	// comfort noise is always played.
+	// ComfortNoise lets the session send comfort noise (RFC 3389) in pauses if the peer accepts it. The session always
+	// plays received comfort noise.
 	ComfortNoise bool
-	Answerer     bool // classify who answers, from Begin on, by the events Answerer, Beep and GreetingOver
+	Answerer     bool // answering machine detection after Begin; it reports the events Answerer, Beep and GreetingOver
 	SRTP         SRTPMode
-	// Confidential says that the signalling is encrypted, for example by TLS. SRTP keys need encrypted signalling,
-	// or KeysInClear. Without either, SRTPOptional counts as SRTPOff, and Open with SRTPRequired returns
-	// ErrConfidential.
+	// Confidential says that the signalling is encrypted, for example by TLS. SRTP keys need Confidential, or
+	// KeysInClear, which allows keys in unencrypted signalling. Without either, SRTPOptional counts as SRTPOff, and Open
+	// with SRTPRequired returns ErrConfidential.
 	Confidential, KeysInClear bool
 	NAT                       NATMode
-	// Address is the address in SDP c= for a peer that reaches this machine by another address, as in a private
-	// network. Default: Config.PublicIP of the peer's address family. The default also applies if no socket listens
-	// on Address.
+	// Address is the IP address in the SDP c= line, for a peer that reaches this machine by a special address, for
+	// example in a private network. Default: Config.PublicIP of the peer's address family. The default also applies if no
+	// socket listens on Address.
 	Address    netip.Addr
-	Far        netip.Addr     // source address of the peer's signalling: audio may be learnt from it
+	Far        netip.Addr     // source address of the peer's signalling, from which RTP may also be accepted
 	KeyLife    time.Duration  // how long a key encrypts our audio before KeyWorn. Default: 1 h
 	RecordPath string         // "": not recorded; the recording starts at Begin. Without any audio no file is written
-	Networks   []netip.Prefix // further networks that audio may be sent to and learnt from
+	Networks   []netip.Prefix // further networks to which audio may be sent, and from which RTP may be accepted
 	Notify     func(Event)    // receives the events; must not block. Called from the media clock, one call at a time per session
 	After      *Memo          // state of the session in another process that this session continues; RecordPath may hold the recording so far
 	IdleAfter  time.Duration  // Vanished is reported after this time without RTP and RTCP, unless on hold. Default: 60 s
@@ -133,22 +133,23 @@ type Options struct {
 // Event is what a session reports to its owner through Options.Notify.
 type Event interface{ mediaEvent() }
 
-// The events of a session.
+// The types of events that a session reports.
 type (
-	// Digit reports a DTMF digit, once even if the peer sends it by several transports. Key is one of 0-9 * # A-D.
+	// Digit reports a DTMF digit. It is reported once, even if the peer sends the digit by several transports. Key is
+	// one of 0-9 * # A-D.
 	Digit struct {
 		Key      byte
 		Duration time.Duration
 	}
-	// Played reports that a clip or feed has ended. Interrupted: playback was stopped after Heard.
+	// Played reports that a clip or feed has ended. If Interrupted is set, playback was stopped after Heard.
 	Played struct {
 		ID          uint64
 		Interrupted bool
 		Heard       time.Duration
 	}
-	// DigitsSent reports that all digits of a SendDigits were sent.
+	// DigitsSent reports that all digits of a SendDigits call were sent.
 	DigitsSent struct{ ID uint64 }
-	// SendInfo asks the owner to send a SIP INFO within the dialog, with a digit of SendDigits. Reported with
+	// SendInfo asks the owner to send a digit of SendDigits by a SIP INFO request within the dialog. It is reported with
 	// DTMFInfo only.
 	SendInfo struct {
 		ContentType string
@@ -156,24 +157,24 @@ type (
 	}
 	// Hold reports that the peer has put the call on hold or resumed it. Deaf: the peer does not want our audio
 	// (sendonly, inactive, c=0.0.0.0), so none is sent. Mute: the peer sends no audio (recvonly, inactive).
-	// Neither: the call is resumed.
+	// If neither is set, the peer has resumed the call.
 	Hold struct{ Deaf, Mute bool }
 	// KeyWorn asks the owner to renew our SRTP key, by Rekey and a new Offer within the dialog. It is reported
-	// after Options.KeyLife or a million packets, and every 10 minutes until the key is renewed.
+	// after Options.KeyLife or a million packets, and again every 10 minutes until the key is renewed.
 	KeyWorn struct{}
-	// Vanished reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported once, until a
-	// packet arrives or the owner calls Await. Broken: the session itself has failed and is closed.
+	// Vanished reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported again only after a
+	// packet has arrived or the owner has called Await. If Broken is set, the session itself has failed and is closed.
 	Vanished struct{ Broken bool }
-	// SpeechBegan reports 200 ms of speech by the peer.
+	// SpeechBegan reports that the peer has spoken for 200 ms.
 	SpeechBegan struct{}
-	// SpeechEnded reports 500 ms without speech by the peer.
+	// SpeechEnded reports that the peer has not spoken for 500 ms.
 	SpeechEnded struct{}
-	// Answerer reports who has answered, within 5 s of Begin. It is reported again if the class changes, for
-	// example after a beep.
+	// Answerer reports whether a person or which kind of machine has answered, within 5 s of Begin. It is reported again
+	// if the class changes, for example after a beep.
 	Answerer struct{ By amd.Class }
-	// Beep reports the end of a tone after which a voicemail records.
+	// Beep reports the end of a beep, after which a voicemail records.
 	Beep struct{}
-	// GreetingOver reports that a machine has ended its greeting without a beep so far.
+	// GreetingOver reports that a machine has ended its greeting and that no beep has followed yet.
 	GreetingOver struct{}
 )
 
@@ -190,17 +191,17 @@ func (Answerer) mediaEvent()     {}
 func (Beep) mediaEvent()         {}
 func (GreetingOver) mediaEvent() {}
 
-// Recording is the finished file of a session. The zero value: the session was not recorded.
+// Recording describes the finished recording of a session. The zero value means that nothing was recorded.
 type Recording struct {
 	Path     string
 	Duration time.Duration
-	Human    []Span // parts in which a human spoke instead of the agent, on the right channel
+	Human    []Span // spans in which a human agent, not the voice agent, is on the right channel
 	Gap      error  // why a part of the audio is missing or silent in the file; nil: the file is complete
 	Err      error  // why the whole recording is lost
 }
 
 // Stats are the statistics of one session. Loss, jitter and MOS describe the received audio. MOS follows the
-// E-model (ITU-T G.107) and is 0 before the first packet. The interval is the time between two sent packets.
+// E-model (ITU-T G.107) and is 0 before the first packet. The packet interval is the time between two sent packets.
 type Stats struct {
 	Codec           string        `json:"codec"`
 	SRTP            string        `json:"srtp"` // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted

@@ -7,28 +7,28 @@ import (
 	"github.com/callboard/callboard/media/sdp"
 )
 
-// versionLeap is what Memo.Lift adds to the version of the SDP, to exceed every version sent after the memo was
-// taken.
+// versionLeap is the number that Memo.Lift adds to the SDP version. The result exceeds every version that the session
+// sent after the memo was taken.
 const versionLeap = 64
 
-// Memo is the state that another process needs to continue a session within the same SDP session: Options.After,
-// after a call of Lift.
+// Memo is the state with which another process can continue a session within the same SDP session. That process calls
+// Lift and passes the memo as Options.After.
 type Memo struct {
 	ID      uint64        `json:"id"`      // session id of our o= line
 	Version uint64        `json:"version"` // last version sent in our o= line
 	Origin  netip.Addr    `json:"origin,omitzero"`
 	Formats []sdp.Format  `json:"formats"`
 	Secure  bool          `json:"secure,omitempty"`
-	Mark    time.Duration `json:"mark"` // Session.Mark at that time
+	Mark    time.Duration `json:"mark"` // Session.Mark when the memo was taken
 	At      time.Time     `json:"at"`
 }
 
-// Lift raises the SDP version above every version sent after the memo was taken. A process that continues the
-// session stores the lifted memo first, so that the next process starts above its versions.
+// Lift raises the SDP version above every version sent after the memo was taken. The process that continues the
+// session stores the lifted memo before it sends SDP, so that a further process also starts above its versions.
 func (m *Memo) Lift() { m.Version += versionLeap }
 
-// Memo returns the state of the session now. It contains no SRTP keys; the process that continues the call creates
-// new ones.
+// Memo returns the current state of the session. It contains no SRTP keys. The process that continues the session
+// creates new keys.
 func (s *Session) Memo() Memo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +42,7 @@ func (s *Session) Memo() Memo {
 	}
 }
 
-// origin returns the address of our o= line as an earlier process sent it; zero: the local address.
+// origin returns the address that an earlier process sent in our o= line. Zero means the local address.
 func (s *Session) origin() netip.Addr {
 	if s.o.After != nil {
 		return s.o.After.Origin
@@ -50,7 +50,7 @@ func (s *Session) origin() netip.Addr {
 	return netip.Addr{}
 }
 
-// restore continues the session that the memo describes. The time since the memo counts as silence.
+// restore continues the session that the memo describes. The time since the memo was taken counts as silence.
 func (s *Session) restore(m *Memo) {
 	s.desc.id, s.desc.version = m.ID, m.Version
 	if len(m.Formats) > 0 {

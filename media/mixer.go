@@ -2,17 +2,17 @@ package media
 
 import "github.com/callboard/callboard/media/mix"
 
-// mixer mixes the audio of other parties into a session: the other side of a bridge, and the listeners.
+// mixer mixes the audio of other parties into a session: the bridged peer and the listeners.
 type mixer struct {
 	link *link // nil: not bridged
 	taps *taps // nil: there are no listeners
 }
 
-// isSpeaking says whether any listener may speak.
+// isSpeaking says whether the session has a listener that may speak.
 func (m *mixer) isSpeaking() bool { return m.taps != nil && m.taps.active > 0 }
 
-// gather takes the others' audio for this frame of n samples. digits are those pressed on the other side of the
-// bridge; over: the bridge has ended.
+// gather fetches the audio of the bridged peer and the listeners for this frame of n samples. digits are the digits
+// that the bridged peer pressed. over: the bridge has ended.
 func (m *mixer) gather(n int) (digits string, over bool) {
 	if m.taps != nil {
 		m.taps.gather(n)
@@ -23,7 +23,8 @@ func (m *mixer) gather(n int) (digits string, over bool) {
 	return m.link.gather(n)
 }
 
-// blend mixes the bridged peer and barging listeners into right. something says whether right already holds audio.
+// blend mixes the bridged peer and listeners that speak to both parties into right. something says whether right
+// already holds audio.
 func (m *mixer) blend(right []byte, something bool) {
 	n := len(right)
 	barging := m.isSpeaking()
@@ -51,8 +52,8 @@ func (m *mixer) blend(right []byte, something bool) {
 	bus.Sum(right)
 }
 
-// share passes the frame to the other side of the bridge and to the listeners. heard says whether the peer's audio
-// arrived, held whether the peer is on hold, secret whether listeners hear silence.
+// share passes the frame to the bridged session and to the listeners. heard says that audio of the peer has arrived,
+// held that the peer is on hold, secret that listeners must get silence.
 func (m *mixer) share(left, right []byte, heard, held, secret bool) {
 	if m.link != nil {
 		m.passLeft(left, heard, held)
@@ -62,7 +63,7 @@ func (m *mixer) share(left, right []byte, heard, held, secret bool) {
 	}
 }
 
-// passLeft passes the peer's audio and whispered audio to the other side of the bridge.
+// passLeft passes the peer's audio, mixed with speaking listeners, to the bridged session.
 func (m *mixer) passLeft(left []byte, heard, held bool) {
 	l := m.link
 	if l.preview {
@@ -89,7 +90,7 @@ func (m *mixer) passLeft(left []byte, heard, held bool) {
 	l.out.put(m.taps.heard[:n])
 }
 
-// fillEarly fills a frame with early media of the other side, if any has arrived.
+// fillEarly fills a frame with the early media of the bridged session. It returns false if none has arrived.
 func (m *mixer) fillEarly(right []byte) bool {
 	l := m.link
 	if l == nil || !l.preview || !l.heard {
@@ -103,7 +104,7 @@ func (m *mixer) fillEarly(right []byte) bool {
 	return true
 }
 
-// closeTaps ends the listening of all listeners.
+// closeTaps disconnects all listeners.
 func (m *mixer) closeTaps() {
 	if m.taps != nil {
 		m.taps.end()
@@ -111,8 +112,8 @@ func (m *mixer) closeTaps() {
 	}
 }
 
-// gatherOthers takes the audio of other parties for this frame of n samples and relays digits from the other side
-// of the bridge.
+// gatherOthers fetches the audio of other parties for this frame of n samples, and sends the digits that the bridged
+// peer pressed.
 func (s *Session) gatherOthers(n int) {
 	digits, over := s.mixer.gather(n)
 	switch {

@@ -12,20 +12,20 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// description is the SDP state of a session: what the session offers and what was agreed.
+// description is the SDP state of a session: the formats that it offers and the result of the negotiation.
 type description struct {
 	formats   []sdp.Format // formats of our offers, in order of preference, with their payload types
 	id        uint64
 	version   uint64
 	last      []byte
-	direction sdp.Direction // in our offers
+	direction sdp.Direction // direction in our offers
 	settled   bool
 	agreed    sdp.Agreed
 }
 
 const (
 	eventType     = 101 // payload type of our telephone events for 8 kHz codecs, until the peer offers another
-	wideEventType = 102 // the same for Opus
+	wideEventType = 102 // payload type of our telephone events for Opus
 	dynamicFirst  = 96
 	dynamicLast   = 127
 )
@@ -52,8 +52,8 @@ func newDescription(o *Options) description {
 	return d
 }
 
-// adopt uses the peer's payload type for a format in later offers: within a session a payload type keeps its
-// meaning (RFC 3264 §8.3.2). A format of ours with the same number moves to another one.
+// adopt uses the peer's payload type for a format in later offers, because within an SDP session a payload type keeps
+// its meaning (RFC 3264 §8.3.2). If another format of our offers has that payload type, it gets a free one.
 func (d *description) adopt(f sdp.Format) {
 	at := slices.IndexFunc(d.formats, f.Is)
 	if at < 0 || d.formats[at].Type == f.Type {
@@ -70,7 +70,7 @@ func (d *description) adopt(f sdp.Format) {
 	d.formats[at].Type = f.Type
 }
 
-// terms returns what this session accepts in the peer's SDP.
+// terms returns the codecs, DTMF and encryption settings that this session accepts in the peer's SDP.
 func terms(o *Options, keys *srtpKeys, offered bool) sdp.Terms {
 	t := sdp.Terms{
 		Events: o.DTMF != DTMFInband, Noise: o.ComfortNoise, Offered: offered, TheirOrder: o.TheirOrder, PTime: o.PTime,
@@ -82,7 +82,7 @@ func terms(o *Options, keys *srtpKeys, offered bool) sdp.Terms {
 	return t
 }
 
-// versioned writes an SDP; its version is incremented if the SDP differs from the last one.
+// versioned returns the SDP that write builds. It increments the version if the SDP differs from the last SDP.
 func (d *description) versioned(write func(version uint64) []byte) []byte {
 	now := write(d.version)
 	if d.last != nil && !bytes.Equal(now, d.last) {
@@ -99,9 +99,9 @@ func (s *Session) local(formats []sdp.Format, d sdp.Direction, version uint64) s
 	}
 }
 
-// Offer returns our SDP offer: all codecs, telephone events and, if SRTP is enabled, keys. The version in o= is
-// incremented if the offer differs from the last SDP. The session changes only with Accept, so a rejected offer has
-// no effect.
+// Offer returns our SDP offer: all codecs, telephone events and, if SRTP is enabled, keys. The version in the o= line
+// is incremented if the offer differs from the last SDP. A rejected offer has no effect, because only Accept changes
+// the session.
 func (s *Session) Offer() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,7 @@ func (s *Session) Offer() []byte {
 	})
 }
 
-// Direct sets the direction of our next Offer: whether we receive the peer's audio and whether we send audio.
+// Direct sets the media direction of our next Offer: hear to receive the peer's audio, and speak to send audio.
 func (s *Session) Direct(hear, speak bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +132,8 @@ func (s *Session) Direct(hear, speak bool) {
 	}
 }
 
-// Accept takes the answer to our Offer; a later answer, as of 183 and then 200, replaces an earlier one. The
-// session starts sending.
+// Accept applies the peer's answer to our Offer and starts sending audio. A later answer replaces an earlier one, for
+// example the answer in a 200 response after one in a 183 response.
 func (s *Session) Accept(answer []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +141,8 @@ func (s *Session) Accept(answer []byte) error {
 	return err
 }
 
-// Answer answers the peer's offer, the first one or a re-INVITE for hold, another address or another codec. The
-// session starts sending.
+// Answer answers the peer's offer and starts sending audio. The offer is the first one, or one of a re-INVITE for hold,
+// another address or another codec.
 func (s *Session) Answer(offer []byte) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Session) Answer(offer []byte) ([]byte, error) {
 	}), nil
 }
 
-// agree negotiates with the peer's SDP. On an error the session stays unchanged.
+// agree negotiates with the peer's SDP, which is an offer if offered is set. On an error the session stays unchanged.
 func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	if s.closed {
 		return nil, ErrClosed
@@ -208,7 +208,7 @@ func (s *Session) agree(b []byte, offered bool) (*sdp.Session, error) {
 	return theirs, nil
 }
 
-// sendsTones says whether digits are sent as tones in the audio.
+// sendsTones says whether DTMF digits are sent as tones in the audio.
 func (d *description) sendsTones(mode DTMFMode) bool {
 	switch mode {
 	case DTMFInband:
@@ -220,13 +220,13 @@ func (d *description) sendsTones(mode DTMFMode) bool {
 	return d.settled && d.agreed.Event.Name == ""
 }
 
-// detectsTones says whether tones are detected, which is only if no telephone events were agreed.
+// detectsTones says whether the session detects DTMF tones: in DTMFInband, and in DTMFAuto without telephone events.
 func (d *description) detectsTones(mode DTMFMode) bool {
 	return mode == DTMFInband || mode == DTMFAuto && d.agreed.Event.Name == ""
 }
 
-// removeStream handles an offer that removes the audio stream by port 0 (RFC 3264 §8.2). The call continues as if
-// on hold until a later offer has a stream.
+// removeStream handles an SDP offer that removes the audio stream with port 0 (RFC 3264 §8.2). The call continues as if
+// on hold until a later offer has an audio stream.
 func (s *Session) removeStream() {
 	a := s.desc.agreed
 	a.Held, a.Silent, a.Stream = true, true, sdp.NoStream
@@ -235,7 +235,7 @@ func (s *Session) removeStream() {
 	s.out.setAgreed(&a)
 }
 
-// reportHold reports that a hold begins, changes or ends.
+// reportHold adds a Hold event if the agreed SDP begins, changes or ends a hold.
 func (s *Session) reportHold(a *sdp.Agreed, now time.Duration) {
 	before := &s.desc.agreed
 	if before.Held && !a.Held || before.Silent && !a.Silent {
@@ -246,8 +246,8 @@ func (s *Session) reportHold(a *sdp.Agreed, now time.Duration) {
 	}
 }
 
-// setKinds sets the meaning of RTP payload types. If the peer offered, its types apply both ways; if we offered,
-// the peer may use our types or its own.
+// setKinds sets the codec or format of each RTP payload type. If the peer made the offer, its payload types apply in
+// both directions. If we made the offer, the peer may use our payload types or its own.
 func (s *Session) setKinds(a *sdp.Agreed) {
 	if a.Offered {
 		s.in.clearKinds()

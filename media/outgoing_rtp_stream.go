@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/media/sdp"
 )
 
-// sender is our RTP stream.
+// sender is the state of the RTP stream that the session sends.
 type sender struct {
 	to      target
 	ssrc    uint32
@@ -44,21 +44,21 @@ func (o *sender) frameLen() int { return o.ptime * sampleRate / 1000 }
 // frameTurns returns the number of clock turns per frame.
 func (o *sender) frameTurns() int { return o.ptime / int(turn/time.Millisecond) }
 
-// nextStamp returns the timestamp of a frame of n samples and advances by them.
+// nextStamp returns the RTP timestamp of a frame of n samples and advances the timestamp for the next frame.
 func (o *sender) nextStamp(n int) uint32 {
 	stamp := o.stamp
 	o.stamp += uint32(n) //nolint:gosec // a frame
 	return stamp
 }
 
-// pause records that a frame is not sent.
+// pause records that the session sends no packet in this frame.
 func (o *sender) pause() {
 	o.running = false
 	o.interval.pause()
 }
 
-// seal builds and counts the packet of a payload that is in buf after the space for the header. nil: the packet
-// must not be sent.
+// seal writes the header before a payload that is already in buf, encrypts the packet and counts it. It returns nil if
+// the packet must not be sent.
 func (o *sender) seal(buf []byte, packet rtp.Header, octets, length int, keys *srtpKeys) []byte {
 	packet.Timestamp *= o.scale
 	if _, err := packet.MarshalTo(buf); err != nil {
@@ -71,7 +71,7 @@ func (o *sender) seal(buf []byte, packet rtp.Header, octets, length int, keys *s
 	return keys.seal(buf[:rtpHeaderLen+octets])
 }
 
-// advance continues our sequence numbers and timestamps after a relayed packet.
+// advance moves our sequence number and timestamp past a relayed packet, so that our next packet continues after it.
 func (o *sender) advance(packet *rtp.Header, length int) {
 	if next := packet.SequenceNumber + 1; int16(next-o.seq) > 0 { //nolint:gosec // modular
 		o.seq = next

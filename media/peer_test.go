@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/mediatest"
 )
 
-// peer is a remote party made of a bare UDP socket.
+// peer is a remote party that consists of a plain UDP socket.
 type peer struct {
 	conn *net.UDPConn
 	port int
@@ -68,7 +68,7 @@ func (p *peer) forget() {
 	p.got, p.wire = nil, nil
 }
 
-// cipher returns copies of the received packets, not decrypted.
+// cipher returns copies of the received packets as they arrived, without decryption.
 func (p *peer) cipher() (out [][]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +78,7 @@ func (p *peer) cipher() (out [][]byte) {
 	return out
 }
 
-// say sends audio packets without pauses.
+// say sends a number of audio packets at once, without the usual interval.
 func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byte) {
 	t.Helper()
 	for range packets {
@@ -93,7 +93,7 @@ func (p *peer) say(t *testing.T, port, packets int, payloadType uint8, sound byt
 	}
 }
 
-// sdp returns the peer's SDP.
+// sdp returns the peer's SDP with additional attribute lines.
 func (p *peer) sdp(attributes string) []byte { return describe("127.0.0.1", p.port, attributes) }
 
 func describe(host string, port int, attributes string) []byte {
@@ -101,11 +101,11 @@ func describe(host string, port int, attributes string) []byte {
 		"a=rtpmap:101 telephone-event/8000\r\n%s", host, host, port, attributes)
 }
 
-// relay forwards audio between two sessions and drops some packets.
+// relay forwards RTP packets between two sessions and drops some of them.
 type relay struct{ a, b *net.UDPConn }
 
-// newRelay returns a relay between two ports. A fixed seed makes the losses in both directions the same in every
-// run.
+// newRelay returns a relay between two ports that drops the share lose of the packets. A fixed seed makes the losses in
+// both directions the same in every run.
 func newRelay(t *testing.T, toA, toB int, lose float64) *relay {
 	t.Helper()
 	r := &relay{}
@@ -135,12 +135,12 @@ func newRelay(t *testing.T, toA, toB int, lose float64) *relay {
 
 var audioPort = regexp.MustCompile(`m=audio \d+`)
 
-// via replaces the port in an SDP by that of a socket.
+// via replaces the audio port in an SDP with the port of a socket, so that audio passes through that socket.
 func via(description []byte, conn *net.UDPConn) []byte {
 	return audioPort.ReplaceAll(description, fmt.Appendf(nil, "m=audio %d", conn.LocalAddr().(*net.UDPAddr).Port))
 }
 
-// never fails the test if the condition holds within d.
+// never fails the test if the condition becomes true within d.
 func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -148,7 +148,7 @@ func never(t *testing.T, d time.Duration, what string, happens func() bool) {
 	}
 }
 
-// event sends a packet of a telephone event; all calls belong to one key press.
+// event sends a telephone event packet. The packets of all calls belong to the same key press.
 func (p *peer) event(t *testing.T, port int, payloadType, code uint8, duration uint16, end bool) {
 	t.Helper()
 	b := make([]byte, mediatest.RTPHeaderLen+4)

@@ -1,6 +1,6 @@
 package media
 
-// playback is the session's own audio: a clip or a feed, or hold music in its place.
+// playback is the audio that the session plays: a clip or a feed, or hold music in place of them.
 type playback struct {
 	clip   Clip
 	at     int // samples played so far
@@ -12,12 +12,12 @@ type playback struct {
 	hold   holdMusic
 }
 
-// start starts a clip, or a feed if feed is set.
+// start plays feed if it is set, otherwise clip.
 func (p *playback) start(id uint64, clip Clip, feed *Feed) {
 	p.id, p.clip, p.feed, p.at, p.active, p.paused, p.dry = id, clip, feed, 0, true, false, feed != nil
 }
 
-// interrupt stops playback and reports it as interrupted.
+// interrupt stops playback and adds a Played event that says how much was heard.
 func (p *playback) interrupt(events *eventList) {
 	if p.active {
 		p.end(events, true)
@@ -32,7 +32,7 @@ func (p *playback) end(events *eventList, interrupted bool) {
 // isAudible says whether something plays and is not paused.
 func (p *playback) isAudible() bool { return p.active && !p.paused }
 
-// fill fills a frame with the next audio and returns how many samples it filled.
+// fill fills a frame with the next audio of the clip or feed and returns how many samples it filled.
 func (p *playback) fill(right []byte, events *eventList) (n int) {
 	var over bool
 	if p.feed != nil {
@@ -70,10 +70,10 @@ func (h *holdMusic) fill(dst []byte) {
 	}
 }
 
-// Play plays a clip and interrupts the current playback. The clip waits until there is an address to send to.
+// Play plays a clip and interrupts the current playback. The clip waits until the peer's address is known.
 func (s *Session) Play(id uint64, clip Clip) { s.play(id, clip, nil) }
 
-// PlayFeed plays audio that is still being produced. Played is reported once the feed has ended and was played
+// PlayFeed plays audio that is still being produced. The event Played follows when the feed has ended and was played
 // completely.
 func (s *Session) PlayFeed(id uint64, feed *Feed) { s.play(id, nil, feed) }
 
@@ -105,8 +105,8 @@ func (s *Session) setPaused(paused bool) {
 	s.playback.paused = paused
 }
 
-// Hold plays music to the peer repeatedly, in place of all other audio; without music the peer hears silence.
-// Meanwhile the peer's audio goes to no bridge, and the current clip waits. The owner signals the hold by SIP.
+// Hold plays music to the peer repeatedly, in place of all other audio. Without music the peer hears silence. During
+// the hold, a bridge gets no audio of the peer, and the current clip waits. The owner signals the hold by SIP.
 func (s *Session) Hold(music Clip) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Session) Hold(music Clip) {
 	}
 }
 
-// Resume ends a Hold; the waiting playback continues.
+// Resume ends a Hold and continues the interrupted playback.
 func (s *Session) Resume() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

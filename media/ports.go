@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// ports allocates RTP port pairs. A freed pair is quarantined with its sockets open; the next session gets the same sockets,
-// emptied. Opening and closing sockets costs more than the audio of a short call. Under load all quarantined pairs stay bound,
-// up to a share of the process's file limit. After a quiet time only idleFew of them stay bound.
+// ports allocates RTP port pairs. A freed pair is quarantined with its sockets open. A later session reuses these sockets
+// after they are emptied, because opening and closing sockets costs more than the audio of a short call. Under load all
+// quarantined pairs stay bound, up to a share of the process's file limit. After a quiet time only idleFew pairs stay bound.
 //
-// A pair that receives packets during its quarantine is quarantined again, so that a late stream reaches no other call.
-// restlessMost bounds this, because a stranger could otherwise use up all ports by sending.
+// A pair that receives packets during its quarantine is quarantined again, so that the stream of an ended call reaches no
+// other call. restlessMost limits the repetitions, because an attacker could otherwise block all ports by sending packets.
 //
-// Without a reusable pair, new pairs are bound in turn from a random start. A late stream to an earlier process therefore
-// seldom meets a port in use.
+// If no bound pair can be reused, new pairs are bound in sequence from a random start. After a restart, streams of earlier
+// calls therefore seldom reach a port in use.
 type ports struct {
 	mu             sync.Mutex
 	ip             netip.Addr
@@ -49,7 +49,7 @@ const (
 	examinedMost  = 16   // quarantined pairs examined to find one without late packets
 	idleMost      = 4096 // pairs: as many as 800 calls a second free in five seconds
 	idleFew       = 512
-	idleFileShare = 8 // fraction of the process's file limit used for idle pairs, of two files each
+	idleFileShare = 8 // one eighth of the process's file limit is for idle pairs, of two files each
 	idleQuietTime = 30 * time.Second
 	residualMost  = 25 // packets during a quarantine that still count as the tail of the former stream: half a second
 	restlessMost  = 3
@@ -67,7 +67,7 @@ func newPorts(ip netip.Addr, low, high int, rest time.Duration) (*ports, error) 
 	}, nil
 }
 
-// takePair returns a free pair with emptied sockets.
+// takePair allocates a free port pair and returns its sockets, which hold no packets of earlier calls.
 func (p *ports) takePair(now time.Duration) (port int, sound, control socket, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *ports) takePair(now time.Duration) (port int, sound, control socket, er
 	return 0, socket{}, socket{}, fmt.Errorf("%w of %d", ErrNoPorts, len(p.pair))
 }
 
-// takeIdlePair returns the index of a bound pair whose quarantine is over and that received no late stream.
+// takeIdlePair returns the index of a bound pair whose quarantine is over and that received no packets of an ended call.
 func (p *ports) takeIdlePair(now time.Duration) (int, bool) {
 	for range min(len(p.idle), examinedMost) {
 		i := p.idle[0]
@@ -134,7 +134,7 @@ func (p *ports) bind(port int) (sound, control socket, err error) {
 	return sound, control, nil
 }
 
-// free puts a pair into quarantine.
+// free puts the port pair of a closed session into quarantine.
 func (p *ports) free(port int, sound, control socket, now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +146,7 @@ func (p *ports) free(port int, sound, control socket, now time.Duration) {
 		control.close()
 		return
 	}
-	// Packets that arrived until now belong to the former call; only later ones show that a peer is still sending.
+	// Packets that arrived until now belong to the former call. Later packets show that a peer is still sending.
 	sound.drain()
 	control.drain()
 	p.pair[i].bound, p.pair[i].sound, p.pair[i].control = true, sound, control
@@ -162,7 +162,7 @@ func (p *ports) scheduleIdleClose(now time.Duration) {
 	}
 }
 
-// closeIdlePairs closes pairs that stayed unused after their quarantine, except for p.few of them.
+// closeIdlePairs closes pairs that stayed unused after their quarantine. quietIdleLimit pairs stay open.
 func (p *ports) closeIdlePairs(now time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,7 +208,7 @@ func (e *Engine) Serves(port uint16) bool {
 	return p.pair[(int(port)-p.first)/2].taken
 }
 
-// startQuarantine counts a quarantine that starts now and returns its end.
+// startQuarantine records a quarantine that starts now, for the count of quarantined pairs, and returns its end.
 func (p *ports) startQuarantine(now time.Duration) (until time.Duration) {
 	p.dropRested(now)
 	until = now + p.quarantine
@@ -216,14 +216,14 @@ func (p *ports) startQuarantine(now time.Duration) (until time.Duration) {
 	return until
 }
 
-// dropRested drops the quarantines that are over.
+// dropRested removes the recorded quarantines that are over.
 func (p *ports) dropRested(now time.Duration) {
 	for len(p.quarantineEnds) > 0 && p.quarantineEnds[0] <= now {
 		p.quarantineEnds = p.quarantineEnds[1:]
 	}
 }
 
-// use counts the port pairs: of the range, of open sessions, in quarantine, and idle with bound sockets.
+// use returns the numbers of port pairs: in the range, used by sessions, in quarantine, and idle with bound sockets.
 func (p *ports) use(now time.Duration) PortUse {
 	p.mu.Lock()
 	defer p.mu.Unlock()

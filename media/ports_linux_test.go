@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// pairOf returns an engine with a number of port pairs.
+// pairOf returns an engine with the given number of port pairs from port low on, and the quarantine rest.
 func pairOf(t *testing.T, low, pairs int, rest time.Duration) *media.Engine {
 	t.Helper()
 	e, err := media.NewEngine(media.Config{BindIP: loopback, PortMin: low, PortMax: low + 2*pairs - 1, Quarantine: rest})
@@ -28,7 +28,7 @@ func pairOf(t *testing.T, low, pairs int, rest time.Duration) *media.Engine {
 	return e
 }
 
-// reopen opens a session as soon as a pair's quarantine is over.
+// reopen opens a session as soon as the quarantine of a port pair is over.
 func reopen(t *testing.T, e *media.Engine) (s *media.Session) {
 	t.Helper()
 	eventually(t, "the quarantine is over", func() bool {
@@ -77,7 +77,8 @@ func TestPortPairWithLatePacketsIsQuarantinedAgainWithinLimit(t *testing.T) {
 	require.Fail(t, "the machine is too busy for this test")
 }
 
-// disturbed sends packets into a quarantined pair; false: the machine stalled, so the test proves nothing.
+// disturbed checks that packets to a quarantined pair extend its quarantine. It returns false if the machine stalled, so
+// that the test proves nothing.
 func disturbed(t *testing.T, low int) bool {
 	t.Helper()
 	const rest = 150 * time.Millisecond
@@ -166,7 +167,7 @@ func TestIdlePortPairsAreClosedInQuietTimes(t *testing.T) {
 	eventually(t, "the pairs are closed again after later calls", func() bool { return e.Ports().Bound == few })
 }
 
-// TestPortUseCountsPairsByState compares the running counters with a count of each pair, in every state.
+// TestPortUseCountsPairsByState compares the running counters of Engine.Ports with a count of the pairs in each state.
 func TestPortUseCountsPairsByState(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{time.Nanosecond, time.Hour} {

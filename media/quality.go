@@ -2,11 +2,11 @@ package media
 
 import "time"
 
-// mostStretches bounds the parts in which a session's quality is recorded.
+// mostStretches is the maximum number of periods for which a session records its audio quality.
 const mostStretches = 40
 
-// Stretch is the quality of a part of a session, with the measures of Stats. Jitter and round trip are the highest
-// of the part.
+// Stretch is the audio quality in a period of a session, with the measures of Stats. Jitter and round trip are the
+// highest values of the period.
 type Stretch struct {
 	At          time.Duration `json:"at"`  // start, since Begin or Early
 	For         time.Duration `json:"for"` // duration
@@ -16,20 +16,20 @@ type Stretch struct {
 	RoundTripMs float64       `json:"round_trip_ms"`
 }
 
-// qualityMark is the end of a part: the session's counters so far, and the highest values since the previous mark.
+// qualityMark holds the counters at the end of a period, and the highest values since the previous mark.
 type qualityMark struct {
 	at                   int64 // position in samples
 	received, lost, late uint64
 	jitter, trip, delay  float64 // ms
 }
 
-// quality is a session's quality over time, with one mark per RTCP report. When there are too many marks, each two
-// are merged, and later parts are twice as long.
+// quality is a session's audio quality over time, with a mark per RTCP report. When there are mostStretches marks, pairs
+// of marks are merged, and later periods are twice as long.
 type quality struct {
 	final *Stats // set when the session is closed
 	marks []qualityMark
-	each  int // reports per part; 0 before the first
-	have  int // reports in the last part
+	each  int // RTCP reports per period; 0 before the first report
+	have  int // RTCP reports in the last period if it is incomplete, else 0
 }
 
 func (q *quality) add(m qualityMark) {
@@ -54,14 +54,14 @@ func (q *quality) add(m qualityMark) {
 	q.marks, q.each = half, 2*q.each
 }
 
-// worse merges two consecutive marks.
+// worse merges two consecutive marks and keeps the higher jitter, round trip and delay.
 func worse(a, b qualityMark) qualityMark {
 	b.jitter, b.trip, b.delay = max(a.jitter, b.jitter), max(a.trip, b.trip), max(a.delay, b.delay)
 	return b
 }
 
-// stretches returns the parts between the marks. The time after the last mark is added to an unfinished last part;
-// otherwise it is a part of its own after one second.
+// stretches returns the periods between the marks. now is added to the last period if that period is incomplete.
+// Otherwise the time after the last mark is a period of its own if it lasts at least a second.
 func (q *quality) stretches(now qualityMark) []Stretch {
 	all := make([]Stretch, 0, len(q.marks)+1)
 	var from qualityMark
@@ -88,10 +88,10 @@ func (q *quality) stretches(now qualityMark) []Stretch {
 	return all
 }
 
-// less is the difference of two counters, 0 if negative: late packets can reduce the loss counter.
+// less returns a minus b, or 0 if b is greater. The loss counter can decrease, because late packets are subtracted.
 func less(a, b uint64) uint64 { return max(a, b) - b }
 
-// measure returns the quality since the last mark.
+// measure returns a mark with the session's counters and the highest jitter since the last mark.
 func (s *Session) measure() qualityMark {
 	t := s.in.count.Totals()
 	wait := float64(s.in.buffer.Delay()) * 1000 / sampleRate

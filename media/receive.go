@@ -17,7 +17,7 @@ const (
 	looksMost  = 4 // further reads of batchLen packets per frame; the remaining packets wait, or the kernel drops them
 )
 
-// kind is the meaning of an RTP payload type.
+// kind is the codec or format that an RTP payload type stands for.
 type kind uint8
 
 const (
@@ -35,13 +35,13 @@ const (
 	eventKind
 )
 
-// receiver is the peer's RTP stream: its single confirmed source, its counters and its jitter buffer. See
-// source_learning.go for how the source is found.
+// receiver is the RTP stream that the session receives: its single confirmed source address, its counters and its
+// jitter buffer. source_learning.go determines the source address.
 type receiver struct {
 	confirmed netip.AddrPort // the source that is played, and the address that our audio is sent to; zero: no source is confirmed
 	ssrc      uint32
 	arrived   int64         // arrival of the last packet, by the wall clock
-	heardAt   time.Duration // the same on the engine's clock
+	heardAt   time.Duration // arrival of the last packet, on the engine's clock
 	events    dtmf.Receiver
 	buffer    jitter.Buffer
 	count     reception.Receiver
@@ -68,10 +68,10 @@ func codecOf(k kind) Codec {
 	return PCMU
 }
 
-// isAudio says whether packets of a kind are audio, whose timestamps show the network's jitter.
+// isAudio says whether packets of a kind are audio. Only the timestamps of audio packets show the network's jitter.
 func (k kind) isAudio() bool { return k >= muKind && k <= opusKind }
 
-// setKind sets the meaning of a payload type.
+// setKind records which codec or format a payload type stands for.
 func (r *receiver) setKind(f sdp.Format) {
 	t := f.Type & 127
 	switch f.Name {
@@ -91,15 +91,15 @@ func (r *receiver) setKind(f sdp.Format) {
 	r.khz[t] = uint8(min(max(f.Clock/1000, 1), 255))
 }
 
-// clearKinds clears the meanings of all payload types except comfort noise: its type is static, and some peers send
-// it without negotiation.
+// clearKinds forgets the formats of all payload types except comfort noise. Its payload type is static, and some peers
+// send it without negotiation.
 func (r *receiver) clearKinds() {
 	r.kinds = [128]kind{}
 	r.setKind(sdp.Format{Type: 13, Name: sdp.Noise, Clock: sampleRate})
 }
 
-// readFirst reads packets of the RTP socket for receive. Before SDP is agreed it reads nothing, because the packets
-// do not belong to this session.
+// readFirst reads the first packets of a frame from the RTP socket. Until SDP is agreed it reads nothing, because the
+// packets do not belong to this session.
 func (s *Session) readFirst(into *batch) (packets int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s *Session) readFirst(into *batch) (packets int) {
 	return s.sound.receive(into, fewPackets)
 }
 
-// receive processes the packets that readFirst read, and reads more if that batch was full.
+// receive processes the packets that readFirst read. If that batch was full, it reads and processes more.
 func (s *Session) receive(c *clock) {
 	from, n, most := c.first[c.at], c.got[c.at], fewPackets
 	for looks := 1; n >= 0; looks++ {
@@ -125,7 +125,7 @@ func (s *Session) receive(c *clock) {
 	}
 }
 
-// receivePacket processes a packet of the RTP socket.
+// receivePacket decrypts a packet of the RTP socket, checks its source and processes it by its payload type.
 func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
 	data, ok := s.unseal(data, from, arrived, now)
 	if !ok {

@@ -5,15 +5,15 @@ import (
 	"github.com/callboard/callboard/media/vad"
 )
 
-// analysis processes the peer's audio from Begin on, for the owner's listener, voice activity detection and
-// answering machine detection.
+// analysis processes the peer's audio after Begin: for the owner's listener, for voice activity detection and
+// for answering machine detection.
 type analysis struct {
 	listener func(frame []byte)
 	voice    vad.Detector
-	answerer *amd.Detector // nil: the answer is not, or not any longer, classified
+	answerer *amd.Detector // nil: answering machine detection is off or finished
 }
 
-// analyze processes one frame of the peer's audio.
+// analyze passes a frame of the peer's audio to the listener and the detectors, and adds their events.
 func (a *analysis) analyze(left []byte, events *eventList) {
 	if a.listener != nil {
 		a.listener(left)
@@ -46,8 +46,8 @@ func (a *analysis) classifyAnswer(left []byte, events *eventList) {
 	}
 }
 
-// Hear sets the listener that receives the peer's audio from Begin on, frame by frame, as 8 kHz mono µ-law; nil
-// removes the listener. The frame is only valid during the call. listener runs on the media clock and must neither
+// Hear sets a listener that receives the peer's audio after Begin, frame by frame, as 8 kHz mono µ-law. nil removes the
+// listener. The frame is valid only during the call of listener, which runs on the media clock and must neither
 // block nor call the session.
 func (s *Session) Hear(listener func(frame []byte)) {
 	s.mu.Lock()

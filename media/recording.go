@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/media/record"
 )
 
-// recording is the media time of a session and its recorded audio.
+// recording is the media time of a session and the state of its recording.
 type recording struct {
 	recorder *record.Recorder // nil: no audio so far
 	position int64            // samples since Begin or Early
@@ -18,7 +18,7 @@ type recording struct {
 // now returns the media time.
 func (r *recording) now() time.Duration { return samples(uint64(r.position)) } //nolint:gosec // never negative
 
-// skip advances the media time by samples in which no audio was sent or received.
+// skip advances the media time by n samples of silence, for example after the machine was suspended.
 func (r *recording) skip(n int64) {
 	r.position += n
 	if r.recorder != nil {
@@ -26,7 +26,7 @@ func (r *recording) skip(n int64) {
 	}
 }
 
-// write records a frame, or silence while recording is paused.
+// write records a frame of both channels, or silence while the audio must not be recorded.
 func (r *recording) write(left, right []byte) {
 	if r.privacy.unrecorded > 0 {
 		r.recorder.Silence(len(left))
@@ -35,12 +35,12 @@ func (r *recording) write(left, right []byte) {
 	}
 }
 
-// addHuman records that a bridge, which began at sample from, has ended.
+// addHuman records the span of a bridge that began at sample from and ends now.
 func (r *recording) addHuman(from int64) {
 	r.human = append(r.human, Span{samples(uint64(from)), r.now()}) //nolint:gosec // never negative
 }
 
-// record records a frame. The file starts with the first frame that has audio, after silence for the time before. A
+// record records a frame. The file starts with the first frame that has audio. The time before it becomes silence. A
 // call without audio has no file.
 func (s *Session) record(left, right []byte) {
 	r := &s.recording
@@ -59,12 +59,12 @@ func (s *Session) record(left, right []byte) {
 	r.write(left, right)
 }
 
-// lingerFor is how long private audio may still be in transit: 200 ms in the jitter buffers on both sides of a
-// bridge, and a frame.
+// lingerFor is the time for which private audio may still be in transit, in samples. It covers 200 ms in the jitter
+// buffer of each session of a bridge, and a frame.
 const lingerFor = 2*1600 + frameMost
 
-// privacy says which audio must be neither recorded nor heard by listeners. The counters keep private audio that
-// arrives late out of both. They count down in samples, once the reason has ended.
+// privacy says which audio must be neither recorded nor heard by listeners. After the private time has ended, the
+// counters count down in samples, so that delayed private audio is also kept out.
 type privacy struct {
 	paused     bool
 	sensitive  bool
@@ -72,7 +72,7 @@ type privacy struct {
 	unheard    int // samples still silent for listeners
 }
 
-// pass advances the counters by n samples.
+// pass lets the counters count down by n samples, unless the private time continues.
 func (p *privacy) pass(n int) {
 	if !p.sensitive {
 		p.unheard = max(p.unheard-n, 0)
@@ -82,7 +82,7 @@ func (p *privacy) pass(n int) {
 	}
 }
 
-// setSensitive starts or ends audio that must be neither recorded nor heard by listeners.
+// setSensitive starts or ends a time whose audio must be neither recorded nor heard by listeners.
 func (p *privacy) setSensitive(on bool) {
 	p.sensitive = on
 	if on {
@@ -90,7 +90,7 @@ func (p *privacy) setSensitive(on bool) {
 	}
 }
 
-// PauseRecording records silence until ResumeRecording. The call itself continues.
+// PauseRecording replaces the recorded audio with silence until ResumeRecording. The call itself continues.
 func (s *Session) PauseRecording() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,31 +98,31 @@ func (s *Session) PauseRecording() {
 	s.recording.privacy.unrecorded = lingerFor
 }
 
-// ResumeRecording ends the pause. Silence is recorded for 440 ms longer, to keep delayed audio of the pause out of
-// the file.
+// ResumeRecording ends the pause. Silence is recorded for 440 ms longer, so that delayed audio of the pause does not
+// get into the file.
 func (s *Session) ResumeRecording() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recording.privacy.paused = false
 }
 
-// Sensitive marks the current audio as private or ends that. Private audio is silence in the recording and for the
-// listeners of a Tap, for 440 ms longer than the mark. It is independent of PauseRecording.
+// Sensitive starts (on) or ends private audio. Private audio is silence in the recording and for the listeners of a
+// Tap, also for 440 ms after its end. It is independent of PauseRecording.
 func (s *Session) Sensitive(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recording.privacy.setSensitive(on)
 }
 
-// Mark returns the position on the media clock, which is also the position in the recording; zero before Begin or
-// Early.
+// Mark returns the current position on the media clock, which is also the position in the recording. The position is
+// zero before Begin or Early.
 func (s *Session) Mark() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.recording.now()
 }
 
-// Human returns the parts of the media time in which the session was bridged. A current bridge ends now.
+// Human returns the spans of the media time in which the session was bridged. A span of the current bridge ends now.
 func (s *Session) Human() []Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Session) Human() []Span {
 	return out
 }
 
-// closeRecording completes the file, or discards it if the call was not answered; done receives one Recording.
+// closeRecording completes the file, or discards it if the call was not answered. It delivers a Recording to r.done.
 func (s *Session) closeRecording() {
 	r := &s.recording
 	r.done = make(chan Recording, 1)

@@ -29,7 +29,7 @@ func newReporter(control socket) reporter {
 	return reporter{socket: control, sendIn: reportEvery / 2, readIn: controlEvery}
 }
 
-// isReadDue says whether to read the socket, after n more samples.
+// isReadDue advances the time by n samples and says whether the RTCP socket is to be read now.
 func (r *reporter) isReadDue(n int) bool {
 	if r.readIn -= n; r.readIn > 0 {
 		return false
@@ -38,7 +38,7 @@ func (r *reporter) isReadDue(n int) bool {
 	return true
 }
 
-// isSendDue says whether to send a report, after n more samples.
+// isSendDue advances the time by n samples and says whether an RTCP report is to be sent now.
 func (r *reporter) isSendDue(n int) bool {
 	if r.sendIn -= n; r.sendIn > 0 {
 		return false
@@ -47,7 +47,7 @@ func (r *reporter) isSendDue(n int) bool {
 	return true
 }
 
-// takePackets processes RTCP packets of the peer. ssrc is our stream's.
+// takePackets processes RTCP packets of the peer. ssrc identifies the stream that we send.
 func (r *reporter) takePackets(packets []rtcp.Packet, ssrc uint32, arrived int64) {
 	for _, p := range packets {
 		switch p := p.(type) {
@@ -60,7 +60,7 @@ func (r *reporter) takePackets(packets []rtcp.Packet, ssrc uint32, arrived int64
 	}
 }
 
-// measureTrip computes the round-trip time from the peer's report on our stream.
+// measureTrip computes the round-trip time from the peer's report block on the stream that we send (RFC 3550 §6.4.1).
 func (r *reporter) measureTrip(reports []rtcp.ReceptionReport, ssrc uint32, arrived int64) {
 	for _, b := range reports {
 		if b.SSRC != ssrc || b.LastSenderReport == 0 {
@@ -73,7 +73,7 @@ func (r *reporter) measureTrip(reports []rtcp.ReceptionReport, ssrc uint32, arri
 	}
 }
 
-// packets returns a report on both streams and our CNAME.
+// packets returns a sender or receiver report on both directions and a source description with our CNAME.
 func (r *reporter) packets(out *sender, in *receiver) []rtcp.Packet {
 	now := time.Now().UnixNano()
 	var blocks []rtcp.ReceptionReport
@@ -105,7 +105,7 @@ func ntp(nanos int64) uint64 {
 	return seconds<<32 | rest<<32/uint64(time.Second)
 }
 
-// exchangeReports reads the peer's reports and sends ours when they are due.
+// exchangeReports reads the peer's RTCP packets and sends our report when either is due.
 func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
 	if s.report.isReadDue(n) {
 		got := s.report.socket.receive(c.in, batchLen)
@@ -126,7 +126,7 @@ func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
 	}
 }
 
-// receiveReport processes a compound RTCP packet of the peer. Even a BYE does not end the call.
+// receiveReport processes a compound RTCP packet of the peer. An RTCP BYE is ignored, because only SIP ends a call.
 func (s *Session) receiveReport(data []byte, from netip.AddrPort, arrived int64, now time.Duration) {
 	known := from.Addr() == s.in.source.described.Addr() || from.Addr() == s.in.confirmed.Addr() || from.Addr() == s.report.to.addr.Addr()
 	if !known {
@@ -149,7 +149,7 @@ func (s *Session) receiveReport(data []byte, from netip.AddrPort, arrived int64,
 	s.report.takePackets(packets, s.out.ssrc, arrived)
 }
 
-// sendGoodbye sends a BYE for our stream.
+// sendGoodbye sends an RTCP BYE for the stream that we send.
 func (s *Session) sendGoodbye() {
 	if s.report.to.addr.IsValid() && s.out.packets > 0 {
 		s.sendReport(append(s.report.packets(&s.out, &s.in), &rtcp.Goodbye{Sources: []uint32{s.out.ssrc}}))

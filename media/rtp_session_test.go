@@ -83,7 +83,7 @@ func TestConfirmedSourceExcludesInjectedPackets(t *testing.T) {
 	assert.Empty(t, thief.heard())
 	t.Logf("attack: 20 packets injected after the lock, %d heard, %d sent to their source", s.Stats().PacketsReceived-3, len(thief.heard()))
 
-	// The same SDP again restarts no learning; SDP with a new address does.
+	// The same SDP again does not restart the search for the peer's source address. SDP with a new address does.
 	_, err = s.Answer(p.sdp(""))
 	require.NoError(t, err)
 	thief.say(t, s.LocalPort(), 5, 0, 0x90)
@@ -175,8 +175,8 @@ func TestForgedStreamOfConfirmedAddressDoesNotReplaceActiveStream(t *testing.T) 
 	require.Fail(t, "the machine is too busy for this test")
 }
 
-// forged sends a forged stream between the packets of a confirmed stream; false: the machine stalled, so the test
-// proves nothing.
+// forged checks that a forged stream does not replace a confirmed stream between whose packets it arrives. It returns
+// false if the machine stalled, so that the test proves nothing.
 func forged(t *testing.T, e *media.Engine) bool {
 	p := newPeer(t)
 	s := open(t, e, media.Options{})
@@ -288,7 +288,7 @@ func TestRemovedStreamIsAnsweredWithPortZeroAndCanReturn(t *testing.T) {
 	eventually(t, "sound again", func() bool { return len(p.heard()) > 5 })
 }
 
-// mediaLines returns kind and port of each stream in an SDP.
+// mediaLines returns the kind and port of each m= line in an SDP.
 func mediaLines(b []byte) (lines []string) {
 	for line := range strings.Lines(string(b)) {
 		if stream, found := strings.CutPrefix(line, "m="); found {
@@ -303,7 +303,7 @@ func isHold(e media.Event) bool {
 	return ok
 }
 
-// version returns the version in o=.
+// version returns the session version in the o= line of an SDP.
 func version(b []byte) int {
 	v := 0
 	for _, c := range strings.Fields(string(b))[3] {
@@ -406,7 +406,7 @@ func TestRTCPReportsAreSentAndRoundTripIsMeasured(t *testing.T) {
 	assert.IsType(t, &rtcp.Goodbye{}, packets[len(packets)-1])
 }
 
-// ntp converts an NTP timestamp, seconds since 1900 in units of 2^-32.
+// ntp converts an NTP timestamp, which counts seconds since 1900 in units of 2^-32, to a time.
 func ntp(stamp uint64) time.Time {
 	const until1970 = 2208988800
 	return time.Unix(int64(stamp>>32)-until1970, int64(stamp&(1<<32-1)*1e9>>32))

@@ -9,14 +9,14 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// frameMost is the length of the longest frame in samples, 40 ms.
+// frameMost is the maximum length of a frame in samples: 40 ms.
 const frameMost = 320
 
 // Session is the media of one call. Its methods are safe for concurrent use and never wait for network or disk. A
-// session sends from the first agreed SDP on, silence if nothing plays, so that NAT bindings open.
+// session sends from the first agreed SDP on, and sends silence if nothing plays, so that NAT bindings open.
 type Session struct {
-	// The fields used in each frame are adjacent, because the fields of many sessions exceed the processor's
-	// caches.
+	// The fields used in each frame are adjacent. The sessions of a busy node do not fit into the processor's caches, so
+	// each frame should touch few cache lines.
 	engine    *Engine
 	mu        sync.Mutex
 	closed    bool
@@ -24,7 +24,7 @@ type Session struct {
 	early     bool // our audio is heard before Begin
 	sound     socket
 	clock     *clock    // nil until SDP is agreed
-	leapt     int64     // skipped samples of the clock that this session has made up for
+	leapt     int64     // samples skipped by the clock (clock.leapt) that this session has caught up with
 	events    eventList // reported after the next frame
 	out       sender
 	playback  playback
@@ -45,22 +45,22 @@ type Session struct {
 	code    codecState
 }
 
-// eventList holds events to be reported.
+// eventList holds events that are reported to the owner after the next frame.
 type eventList []Event
 
 func (l *eventList) add(e Event) { *l = append(*l, e) }
 
-// idleness detects a peer from which packets have stopped.
+// idleness detects that the peer sends no more packets.
 type idleness struct {
 	last     time.Duration // arrival of the last packet, on the engine's clock
 	reported bool
 	extended int32 // how often Await has extended the time since
 }
 
-// setAlive records that a packet arrived.
+// setAlive records that a packet of the peer arrived at the time now.
 func (i *idleness) setAlive(now time.Duration) { *i = idleness{last: now} }
 
-// isOver returns true once, when no packet has arrived for limit.
+// isOver returns true if no packet has arrived for the time limit. It returns true only once until a packet arrives.
 func (i *idleness) isOver(now, limit time.Duration) bool {
 	if i.reported || now-i.last < limit {
 		return false
@@ -69,8 +69,8 @@ func (i *idleness) isOver(now, limit time.Duration) bool {
 	return true
 }
 
-// Await extends the time for a vanished peer by another Options.IdleAfter, because its owner knows that the call is
-// alive. It returns the number of extensions since the last received packet.
+// Await gives a silent peer another Options.IdleAfter. The owner calls it after Vanished if it knows that the call is
+// alive. Await returns the number of extensions since the last received packet.
 func (s *Session) Await() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +96,7 @@ func newSession(e *Engine, o Options, port int, sound, control socket) *Session 
 // LocalPort returns the session's RTP port; the RTCP port is the next one.
 func (s *Session) LocalPort() int { return s.port }
 
-// Begin marks the call as answered: media clock and recording start with the next frame. Further calls do nothing.
+// Begin marks the call as answered: media time and recording start with the next frame. Further calls do nothing.
 func (s *Session) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,8 +111,8 @@ func (s *Session) Begin() {
 	s.activate()
 }
 
-// Early marks our audio as heard before the answer, as after a 183: media time and recording start with the next
-// frame instead of at Begin. Without a later Begin the recording is discarded.
+// Early says that the peer hears our audio before the answer, for example after a 183 response. Media time and recording
+// then start with the next frame instead of at Begin. Without a later Begin the recording is discarded.
 func (s *Session) Early() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,10 +122,10 @@ func (s *Session) Early() {
 	}
 }
 
-// isRunning says whether the media time is running.
+// isRunning says whether the media time advances: after Begin or Early.
 func (s *Session) isRunning() bool { return s.begun || s.early }
 
-// activate adds the session to a media clock.
+// activate adds the session to a media clock, which then serves its frames.
 func (s *Session) activate() {
 	if s.clock == nil {
 		s.clock = s.engine.chooseClock()
@@ -133,9 +133,9 @@ func (s *Session) activate() {
 	}
 }
 
-// Close ends the session and returns at once; further calls are allowed. At most the event being reported is still
-// delivered. The channel yields one Recording when the file is complete on disk; zero if the session was not
-// recorded.
+// Close ends the session and returns at once. It may be called repeatedly. At most the event being reported is still
+// delivered. The channel yields one Recording when the file is complete on disk. The Recording is the zero value if the
+// session was not recorded.
 func (s *Session) Close() (Stats, <-chan Recording) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +155,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	return final, s.recording.done
 }
 
-// closeBroken closes a session whose frame panicked; other sessions are unaffected.
+// closeBroken closes a session whose frame panicked and reports Vanished. Other sessions are unaffected.
 func (s *Session) closeBroken(cause any, stack []byte) {
 	log := s.engine.cfg.Log.With(slog.Int("rtp_port", s.port))
 	log.Error("media session panicked", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The sockets bypass the runtime's network poller. The media clock polls them, so that no packet wakes a goroutine.
-// Addresses stay in the kernel's form, so that no packet allocates.
+// The sockets bypass the network poller of the Go runtime. The media clock polls them, so that a received packet wakes no
+// goroutine. Addresses keep the kernel's form, so that a packet causes no allocation.
 
 const (
 	batchLen   = 8    // packets per read
@@ -20,7 +20,7 @@ const (
 	packetMost = 1500 // bytes; a longer packet is truncated and refused
 	expedited  = 0xB8 // DSCP EF
 
-	// Receive buffer sizes in bytes. The kernel allocates twice as much for its own overhead.
+	// Receive buffer sizes in bytes. The kernel allocates twice the size to allow for its own overhead.
 	soundRoom   = 64 << 10 // more than a second of packets
 	controlRoom = 8 << 10
 )
@@ -40,7 +40,7 @@ func listen(at netip.AddrPort, room int) (socket, error) {
 	if err != nil {
 		return socket{}, fmt.Errorf("media: open UDP socket: %w", err)
 	}
-	// These options are not essential. Without them the clock gives the arrival times, and DSCP and buffer size
+	// These options are not essential. Without them, arrival times come from the current time, and DSCP and buffer size
 	// have their defaults.
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, room)
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
@@ -70,14 +70,14 @@ func (s *socket) close() {
 	}
 }
 
-// target is a destination address, also in the kernel's form.
+// target is a destination address with its form for the kernel, which sending a packet needs.
 type target struct {
 	addr netip.AddrPort
 	raw  unix.RawSockaddrInet6 // holds a RawSockaddrInet4 for an IPv4 socket
 	len  uintptr
 }
 
-// target converts an address to the form for this socket.
+// target converts an address to the kernel's form for the address family of this socket.
 func (s *socket) target(to netip.AddrPort) target {
 	t := target{addr: to}
 	if !to.IsValid() {
@@ -93,7 +93,7 @@ func (s *socket) target(to netip.AddrPort) target {
 	return t
 }
 
-// send sends a packet. A full buffer or an unreachable host counts as packet loss: send returns false.
+// send sends a packet. It returns false if the buffer is full or the host is unreachable, which counts as packet loss.
 func (s *socket) send(b []byte, to *target) bool {
 	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), //nolint:gosec // raw by design
 		unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(&to.raw)), to.len) //nolint:gosec // raw by design
@@ -105,13 +105,14 @@ type message struct {
 	n      uint32
 }
 
-// batch holds the packets of one read. A batch must not be copied, because its message headers point into parts.
+// batch holds the packets that one system call reads. A batch must not be copied, because its message headers point
+// into parts.
 type batch struct {
 	messages []message
 	parts    []part
 }
 
-// part holds one packet of a batch.
+// part is the memory for one packet of a batch and its metadata.
 type part struct {
 	vector  unix.Iovec
 	from    unix.RawSockaddrInet6
@@ -134,7 +135,7 @@ func newBatch(room int) *batch {
 	return b
 }
 
-// receive reads at most most packets, without blocking, and returns how many.
+// receive reads at most most packets into b without blocking and returns how many it has read.
 func (s *socket) receive(b *batch, most int) int {
 	most = min(most, len(b.messages))
 	for i := range most {
@@ -150,7 +151,7 @@ func (s *socket) receive(b *batch, most int) int {
 	return int(n)
 }
 
-// drain discards the packets in the socket and returns how many.
+// drain discards the packets that wait in the socket and returns their number.
 func (s *socket) drain() int {
 	var messages [drainLen]message
 	var vector unix.Iovec // without memory for data, packets are truncated to nothing
@@ -186,7 +187,7 @@ func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) 
 	return b.parts[i].data[:m.n], from, b.stamp(i)
 }
 
-// stamp returns the kernel's arrival time, or the current time without one.
+// stamp returns the kernel's arrival time of packet i. If the kernel gives none, it returns the current time.
 func (b *batch) stamp(i int) int64 {
 	c := (*unix.Cmsghdr)(unsafe.Pointer(&b.parts[i].control[0])) //nolint:gosec // as the kernel wrote it
 	length := int(b.messages[i].header.Controllen)               //nolint:gosec // at most the buffer's
@@ -198,7 +199,7 @@ func (b *batch) stamp(i int) int64 {
 	return time.Now().UnixNano()
 }
 
-// filesMost returns the process's limit of open files; 0: unknown.
+// filesMost returns the process's limit of open files, or 0 if it is unknown.
 func filesMost() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Systems without recvmmsg use a goroutine per socket that reads packets ahead.
+// Systems without recvmmsg use a goroutine per socket, which reads packets into a queue.
 
 const (
 	batchLen   = 8
@@ -101,5 +101,5 @@ func (b *batch) packet(i int) (data []byte, from netip.AddrPort, arrived int64) 
 	return b.got[i].data, b.got[i].from, b.got[i].at
 }
 
-// filesMost returns the process's limit of open files; 0: unknown.
+// filesMost returns 0, because the process's limit of open files is unknown on this system.
 func filesMost() int { return 0 }

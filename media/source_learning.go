@@ -8,24 +8,26 @@ import (
 	"github.com/pion/rtp"
 )
 
-// NATMode says where a session sends audio and which source it accepts (symmetric RTP: RFC 4961, RFC 7362 §4).
+// NATMode says where a session sends audio and from which source address it accepts audio (symmetric RTP: RFC 4961,
+// RFC 7362 §4).
 type NATMode uint8
 
-// The NAT modes.
+// The NAT modes. To learn a source means to accept its audio and to send our audio to it.
 const (
-	// NATAuto: audio goes to the address in the peer's SDP and is accepted from there at once. Another port of that
+	// NATAuto sends audio to the address in the peer's SDP and accepts audio from there at once. Another port of that
 	// address, the source address of the signalling and Options.Networks can be learnt. If the SDP names a host
 	// name or a disallowed address, no audio goes there, and any allowed source can be learnt.
 	NATAuto NATMode = iota
-	// NATOn: no audio goes to the address in the SDP; any allowed source can be learnt.
+	// NATOn sends no audio to the address in the SDP. Any allowed source can be learnt.
 	NATOn
-	// NATOff: audio goes to the address in the SDP and is accepted only from there; a disallowed address is
+	// NATOff sends audio to the address in the SDP and accepts audio only from there. SDP with a disallowed address is
 	// refused.
 	NATOff
 )
 
-// A source other than the one in the SDP is learnt after this many packets within this time. They need negotiated
-// payload types and rising sequence numbers. One packet could be forged; a forged stream would be noticed.
+// A source other than the one in the SDP is learnt after learnPackets packets within learnWithin. They need negotiated
+// payload types and rising sequence numbers. A single packet could be forged unnoticed, but a forged stream would be
+// noticed.
 const (
 	learnPackets = 10
 	learnWithin  = 400 * time.Millisecond
@@ -44,7 +46,7 @@ const (
 	sequenceLeap     = 100         // a greater step in the sequence numbers starts another stream
 )
 
-// refusalCause is why a packet was refused.
+// refusalCause is the reason why an RTP packet was refused.
 type refusalCause uint8
 
 const (
@@ -66,10 +68,10 @@ func (c refusalCause) String() string {
 	}[c]
 }
 
-// sourceSearch finds the source of the peer's audio.
+// sourceSearch determines the source address of the peer's audio.
 //
-// Only a confirmed source is played. Another source can be learnt after sourceSilent without packets, or after new SDP with
-// another address. Without a confirmed source the search continues until the session ends.
+// The session plays only a confirmed source. Another source can be learnt after sourceSilent without packets, or after
+// SDP with another address. Without a confirmed source the search continues until the session ends.
 type sourceSearch struct {
 	described   netip.AddrPort // address in the peer's SDP
 	host        string         // host name in the SDP instead of an address
@@ -78,12 +80,12 @@ type sourceSearch struct {
 	spokeAt     time.Duration  // arrival of the last packet from described; zero: none
 	previous    netip.AddrPort // source that was confirmed under the previous SDP
 	candidates  []candidate
-	learntAt    [learnMost]time.Duration // when sources were last learnt, without the first
+	learntAt    [learnMost]time.Duration // when further sources were learnt, the latest first
 	cause       refusalCause             // why the last packet was refused
 	from        netip.AddrPort           // source of that packet
 }
 
-// candidate is a source, or a new stream of the confirmed source, that is not confirmed yet.
+// candidate is an RTP stream that is not confirmed yet, from a new source address or with a new SSRC.
 type candidate struct {
 	from    netip.AddrPort
 	ssrc    uint32
@@ -92,7 +94,8 @@ type candidate struct {
 	arrived [learnPackets]int64 // arrival times of the last packets, by the wall clock; a ring
 }
 
-// countPacket counts a packet that continues the stream.
+// countPacket counts a packet of the candidate. Copies and reordered packets do not count. A leap in the sequence
+// numbers restarts the count.
 func (c *candidate) countPacket(seq uint16, arrived int64) {
 	switch rise := seq - c.seq; {
 	case c.packets > 0 && rise == 0: // a copy
@@ -116,15 +119,15 @@ func (c *candidate) isFast() bool {
 	return took >= 0 && took <= learnWithin
 }
 
-// clearCandidates ends the search.
+// clearCandidates ends the search for a source and removes its candidates.
 func (r *receiver) clearCandidates() {
 	if r.proving {
 		r.proving, r.source.candidates = false, nil
 	}
 }
 
-// candidate returns the candidate of a stream. A new candidate replaces the one without packets for the longest
-// time.
+// candidate returns the candidate for a stream and creates it if necessary. If there are too many candidates, the new
+// one replaces the oldest.
 func (r *receiver) candidate(from netip.AddrPort, ssrc uint32) *candidate {
 	f := r.source
 	r.proving = true
@@ -140,8 +143,8 @@ func (r *receiver) candidate(from netip.AddrPort, ssrc uint32) *candidate {
 	return &f.candidates[len(f.candidates)-1]
 }
 
-// setDescribedSource sets the address of newly agreed SDP. Packets from before the first SDP do not belong to this session and
-// are discarded.
+// setDescribedSource sets the peer's address from newly agreed SDP. Packets that arrived before the first SDP are
+// discarded, because they do not belong to this session.
 func (s *Session) setDescribedSource(described netip.AddrPort, host string, reachable bool, now time.Duration) {
 	f := s.in.source
 	if !s.in.open {
@@ -161,7 +164,7 @@ func (s *Session) setDescribedSource(described netip.AddrPort, host string, reac
 	}
 }
 
-// sendTo sets the address that audio and RTCP reports are sent to.
+// sendTo sets the address to which audio is sent, and the address for RTCP that belongs to it.
 func (s *Session) sendTo(to netip.AddrPort) {
 	s.out.to, s.report.to = s.sound.target(to), target{}
 	control := netip.AddrPortFrom(to.Addr(), to.Port()+1)
@@ -176,13 +179,13 @@ func (s *Session) sendTo(to netip.AddrPort) {
 	}
 }
 
-// refuse counts a packet that is not accepted.
+// refuse counts a packet that is not accepted and records its source and the reason.
 func (r *receiver) refuse(from netip.AddrPort, why refusalCause) {
 	r.refused++
 	r.source.cause, r.source.from = why, from
 }
 
-// acceptPacket says whether a packet is accepted, and confirms its source if it qualifies.
+// acceptPacket says whether a packet is accepted. It confirms the packet's source once enough packets have arrived.
 func (s *Session) acceptPacket(from netip.AddrPort, p *rtp.Packet, k kind, arrived int64, now time.Duration) bool {
 	r, f := &s.in, s.in.source
 	switch {
@@ -213,8 +216,8 @@ func (s *Session) acceptPacket(from netip.AddrPort, p *rtp.Packet, k kind, arriv
 	return true
 }
 
-// admitConfirmed handles a packet from the confirmed address. Because that address is easily forged, another stream
-// is accepted only after the current one has stopped.
+// admitConfirmed says whether a packet from the confirmed address is accepted. Because source addresses are easily
+// forged, another SSRC is accepted only after the current stream has stopped.
 func (r *receiver) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duration) bool {
 	if p.SSRC != r.ssrc {
 		c := r.candidate(r.confirmed, p.SSRC)
@@ -230,7 +233,7 @@ func (r *receiver) admitConfirmed(p *rtp.Packet, arrived int64, now time.Duratio
 	return true
 }
 
-// confirm accepts audio from this source only.
+// confirm makes a stream the only source whose audio is accepted.
 func (r *receiver) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now time.Duration) {
 	f := r.source
 	if r.confirmed.IsValid() {
@@ -241,14 +244,14 @@ func (r *receiver) confirm(from netip.AddrPort, ssrc uint32, arrived int64, now 
 	r.clearCandidates()
 }
 
-// mayLearnAnother says whether the confirmed source has been silent so long that another may replace it, as after a
-// new NAT binding. expected: the peer announced in SDP that it sends no audio.
+// mayLearnAnother says whether the confirmed source has been silent so long that another source may replace it, for
+// example after a new NAT binding. expected says that the peer's SDP announced that it sends no audio.
 func (r *receiver) mayLearnAnother(now time.Duration, expected bool) bool {
 	oldest := r.source.learntAt[learnMost-1]
 	return now-r.heardAt >= sourceSilent && !expected && (oldest == 0 || now-oldest >= learnPeriod)
 }
 
-// unlearnable returns why a source other than the one in the SDP cannot be learnt.
+// unlearnable returns the reason why a source other than the one in the SDP cannot be learnt, or notRefused.
 func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCause {
 	f := s.in.source
 	secure := s.srtp.out != nil // its packet was authenticated
@@ -267,7 +270,7 @@ func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCau
 	return notRefused
 }
 
-// audioIssue returns why no audio was received or sent; "": no problem.
+// audioIssue returns a sentence that says why no audio was received or sent, or "" if there is no problem.
 func (s *Session) audioIssue() string {
 	f := s.in.source
 	switch a := &s.desc.agreed; {
@@ -286,7 +289,7 @@ func (s *Session) audioIssue() string {
 	return "No audio was heard: no RTP packet came."
 }
 
-// describedHost returns the address or host name in the SDP.
+// describedHost returns the host name or address that the peer's SDP names.
 func (f *sourceSearch) describedHost() string {
 	if f.host != "" {
 		return f.host

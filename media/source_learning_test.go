@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// Addresses of peers. Audio may be sent to the first three, but not to the private one.
+// Addresses of peers. Audio may be sent to all of them except the private address.
 var (
 	describedAt = netip.MustParseAddrPort("127.0.0.1:5000") //nolint:gochecknoglobals // constants
 	otherPort   = netip.MustParseAddrPort("127.0.0.1:6002") //nolint:gochecknoglobals // constants
@@ -31,7 +31,7 @@ type rtpListener struct {
 	now time.Duration
 }
 
-// receiving returns a session with SDP of a peer at host.
+// receiving returns a session after negotiation with a peer whose SDP names host.
 func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	t.Helper()
 	low := siptest.MediaPorts10(t)
@@ -48,7 +48,7 @@ func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	return l
 }
 
-// stream is an RTP stream from one source.
+// stream is an RTP stream from one source address.
 type stream struct {
 	from netip.AddrPort
 	ssrc uint32
@@ -56,7 +56,7 @@ type stream struct {
 	kind uint8
 }
 
-// says delivers packets of a stream, 20 ms apart.
+// says delivers a number of packets of a stream to the session, 20 ms apart.
 func (l *rtpListener) says(s *stream, packets int) {
 	for range packets {
 		s.seq++
@@ -67,7 +67,7 @@ func (l *rtpListener) says(s *stream, packets int) {
 	}
 }
 
-// sendsTo asserts the destination of the session's audio.
+// sendsTo asserts that the session sends its audio to an address.
 func (l *rtpListener) sendsTo(want netip.AddrPort, why string) {
 	l.t.Helper()
 	got, _ := l.SendsTo()

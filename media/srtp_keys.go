@@ -20,8 +20,9 @@ const (
 
 // srtpKeys are the SRTP keys of a session (RFC 3711, RFC 4568). Keys are written into SDP only.
 //
-// A key's packet index never restarts, because that would reuse the keystream. The stream of a key is kept while an answer may
-// still name the key. After the session went on unencrypted, a used key is not offered again.
+// The packet index of a key never restarts, because that would reuse the keystream. The stream of a key is kept while the
+// key is in use or an answer may still select it. After the session has continued unencrypted, its used keys are not
+// offered again.
 type srtpKeys struct {
 	privacy sdp.Privacy
 	renew   bool
@@ -30,7 +31,7 @@ type srtpKeys struct {
 	ours    srtp.Attribute   // key in our SDP; it encrypts our packets, or will do so
 	theirs  srtp.Key
 	out     *srtp.Stream // nil: not encrypted
-	// next replaces out once the peer has our answer: its packets use its new key, or switchWithin has passed.
+	// next replaces out once the peer has our answer. A packet with the peer's new key shows that, or switchWithin passes.
 	next   *srtp.Stream
 	nextBy time.Duration
 	used   []usedKey
@@ -41,13 +42,14 @@ type srtpKeys struct {
 	wornAt time.Duration // when KeyWorn was reported; zero: never
 }
 
-// usedKey is a key of ours and the stream that uses it.
+// usedKey is a key with which we encrypt, and its stream, which holds the packet index.
 type usedKey struct {
 	key    srtp.Key
 	stream *srtp.Stream
 }
 
-// newSRTPKeys returns the state for a new session; the options decide whether SRTP may be agreed.
+// newSRTPKeys returns the key state of a new session. It allows SRTP only if the signalling is encrypted or KeysInClear
+// is set.
 func newSRTPKeys(o *Options) srtpKeys {
 	if !o.Confidential && !o.KeysInClear {
 		return srtpKeys{privacy: sdp.Clear}
@@ -55,7 +57,7 @@ func newSRTPKeys(o *Options) srtpKeys {
 	return srtpKeys{privacy: sdp.Privacy(o.SRTP), life: o.KeyLife}
 }
 
-// Rekey makes the next Offer contain a new key for our packets, as the owner wants after KeyWorn. The peer answers
+// Rekey puts a new key for our packets into the next Offer. The owner calls it after KeyWorn. The peer answers
 // with a new key or keeps its own. Rekey does nothing without SRTP.
 func (s *Session) Rekey() {
 	s.mu.Lock()
@@ -63,8 +65,8 @@ func (s *Session) Rekey() {
 	s.srtp.renew = true
 }
 
-// offer returns the keys of an offer. In a session with SRTP the current key is offered, so that a later offer
-// changes nothing.
+// offer returns the keys for an SDP offer. If the session uses SRTP, that is the current key, so that the offer changes
+// no key, or a new key after Rekey.
 func (k *srtpKeys) offer() []srtp.Attribute {
 	switch {
 	case k.privacy == sdp.Clear:
@@ -82,8 +84,8 @@ func (k *srtpKeys) offer() []srtp.Attribute {
 	return k.offered
 }
 
-// setAgreed applies negotiated keys. When we answer an offer with a new key of the peer, our key changes too. Our
-// packets change later, since they would arrive before our answer. known: the peer's address is unchanged.
+// setAgreed applies the negotiated keys. If we answer an offer with a new key of the peer, our key changes too. Our
+// packets use it only later, because they could overtake our answer. known: the peer's address is unchanged.
 func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *sender) error {
 	if !a.Secure {
 		k.spent = k.spent || k.out != nil
@@ -118,7 +120,7 @@ func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *se
 	return nil
 }
 
-// agreedKey returns our key according to the negotiated SDP.
+// agreedKey returns the key for our packets that the negotiated SDP determines. changed: the peer has a new key.
 func (k *srtpKeys) agreedKey(a *sdp.Agreed, changed bool) srtp.Attribute {
 	ours := k.ours
 	if a.Offered {
@@ -136,8 +138,8 @@ func (k *srtpKeys) agreedKey(a *sdp.Agreed, changed bool) srtp.Attribute {
 	return ours
 }
 
-// stream returns the stream of one of our keys, new or in its last state. Streams of keys that no answer can name
-// are dropped.
+// stream returns the stream for one of our keys: the existing stream if there is one, else a new stream. It drops the
+// streams of other keys that no answer can select.
 func (k *srtpKeys) stream(key srtp.Key) (*srtp.Stream, error) {
 	k.used = slices.DeleteFunc(k.used, func(u usedKey) bool {
 		offered := slices.ContainsFunc(k.offered, func(a srtp.Attribute) bool { return a.Key == u.key })
@@ -156,7 +158,7 @@ func (k *srtpKeys) stream(key srtp.Key) (*srtp.Stream, error) {
 	return out, nil
 }
 
-// change continues with another key.
+// change makes out the stream that encrypts our packets, and resets the counters for the life of its key.
 func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 	if k.out != nil {
 		k.changeSource(o)
@@ -164,15 +166,15 @@ func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 	k.out, k.next, k.since, k.sealed, k.wornAt = out, nil, now, 0, 0
 }
 
-// changeSource changes our SSRC after a rollover of the sequence numbers. Implementations differ in whether the
-// rollover counter survives a key change, and a new SSRC starts without rollovers.
+// changeSource changes our SSRC if our sequence numbers have rolled over. Implementations differ in whether a key change
+// resets the rollover counter. With a new SSRC the counter is zero in both cases.
 func (k *srtpKeys) changeSource(o *sender) {
 	if k.out.Turns(o.ssrc) > 0 {
 		o.ssrc = randomID()
 	}
 }
 
-// maintain switches to the next key when its time has come, and reports a worn key every wornEvery.
+// maintain switches to the next key when nextBy has passed. It reports KeyWorn every wornEvery if the key is used up.
 func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *eventList) {
 	if k.next != nil && now >= k.nextBy {
 		k.change(k.next, now, o)
@@ -184,7 +186,7 @@ func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *ev
 	}
 }
 
-// seal encrypts a packet if SRTP was agreed; nil: the packet must not be sent.
+// seal encrypts a packet if SRTP was agreed. It returns nil if the packet must not be sent.
 func (k *srtpKeys) seal(b []byte) []byte {
 	if k.out == nil {
 		return b
@@ -197,8 +199,8 @@ func (k *srtpKeys) seal(b []byte) []byte {
 	return sealed
 }
 
-// unseal handles RTCP on the RTP socket, and decrypts audio if SRTP was agreed; false: no audio. Packets that would
-// be refused anyway are not decrypted.
+// unseal decrypts a packet of the RTP socket if SRTP was agreed. It returns false if the packet is not audio, because it
+// handles RTCP itself, or if the packet is refused. It skips decryption if the source address is not acceptable.
 func (s *Session) unseal(data []byte, from netip.AddrPort, arrived int64, now time.Duration) ([]byte, bool) {
 	if s.desc.agreed.Mux && len(data) > 1 && data[1] >= 192 && data[1] <= 223 {
 		s.receiveReport(data, from, arrived, now)

@@ -30,12 +30,12 @@ func keysOf(t *testing.T, description []byte) (keys []srtp.Attribute) {
 	return keys
 }
 
-// keyed returns the SDP of a peer that uses SRTP with a key.
+// keyed returns the SDP of a peer that offers SRTP with one key.
 func (p *peer) keyed(a srtp.Attribute) []byte {
 	return []byte(strings.ReplaceAll(string(p.sdp("a=crypto:"+a.Line()+"\r\n")), "RTP/AVP", "RTP/SAVP"))
 }
 
-// sealed sends packets encrypted by a stream.
+// sealed sends audio packets that a stream has encrypted, and returns them.
 func (p *peer) sealed(t *testing.T, out *srtp.Stream, port, packets int) (all [][]byte) {
 	t.Helper()
 	for range packets {
@@ -150,7 +150,7 @@ func TestNewPeerSRTPKeyRenewsOurKey(t *testing.T) {
 	assert.True(t, under(before), "the peer cannot know the new key before the answer")
 	p.sealed(t, streamOf(t, second), s.LocalPort(), 1)
 	eventually(t, "a packet with the peer's new key shows that the peer has our answer", func() bool { return under(after) })
-	// A peer that sends no audio has the answer after two seconds at most.
+	// If the peer sends no audio, the session must switch to its new key two seconds after the answer.
 	_, err = s.Answer(p.keyed(attribute()))
 	require.NoError(t, err)
 	assert.True(t, under(after))

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// intervals is the distribution of the time between two sent packets.
+// intervals is a histogram of the time between two sent packets.
 type intervals struct {
 	last   time.Duration
 	count  uint64
@@ -27,10 +27,10 @@ func (i *intervals) tick(now time.Duration) {
 	i.last = now
 }
 
-// pause stops measuring until the next packet.
+// pause ends the current interval, so that a time without packets is not measured.
 func (i *intervals) pause() { i.last = 0 }
 
-// p99 returns the upper limit of the bucket with the 99th percentile.
+// p99 returns the 99th percentile of the intervals, rounded up to the limit of its histogram bucket.
 func (i *intervals) p99() time.Duration {
 	if i.bucket == nil {
 		return 0
@@ -74,8 +74,8 @@ func (s *Session) stats() Stats {
 	return out
 }
 
-// mos estimates the MOS of a G.711 stream by the E-model (ITU-T G.107). The loss robustness is that of concealed
-// G.711 (G.113 appendix I). Arguments: percentage of missing frames, one-way delay in milliseconds.
+// mos estimates the MOS of a G.711 stream by the E-model (ITU-T G.107) with the loss robustness of concealed G.711
+// (G.113 appendix I). missedPercent is the percentage of missing frames, delayMs the one-way delay.
 func mos(missedPercent, delayMs float64) float64 {
 	const robustness = 25.1
 	r := 93.2 - 0.024*delayMs - 95*missedPercent/(missedPercent+robustness)

@@ -7,16 +7,16 @@ import (
 	"github.com/callboard/callboard/media/mix"
 )
 
-// TapMode says which parties hear a listener.
+// TapMode says which of the two parties of a session hears a listener.
 type TapMode uint8
 
 // The modes of a listener.
 const (
-	// Listen: the listener hears both sides; neither side hears the listener.
+	// Listen means that the listener hears both parties, and neither party hears the listener.
 	Listen TapMode = iota
-	// Whisper: only the bridged side hears the listener, that is the agent or human, and not the session's peer.
+	// Whisper means that only the bridged human or agent hears the listener. The session's peer does not.
 	Whisper
-	// Barge: both sides hear the listener.
+	// Barge means that both parties hear the listener.
 	Barge
 )
 
@@ -32,7 +32,7 @@ const (
 // ErrTaps is returned if the session has the maximum number of listeners.
 var ErrTaps = errors.New("media: too many listeners")
 
-// Tap is a listener of a session.
+// Tap is a listener of a session, for example a supervisor who monitors a call.
 type Tap struct {
 	session *Session
 	mode    TapMode
@@ -44,8 +44,8 @@ type Tap struct {
 	n       int
 }
 
-// Tap adds a listener who hears both sides of the session, mixed, without the listener's own audio. out receives
-// frames of TapFrame bytes, valid only during the call, and finally nil when the session ends. out runs on the
+// Tap adds a listener who hears the mixed audio of both parties without the listener's own audio. out receives
+// frames of TapFrame bytes, valid only during the call of out, and finally nil when the session ends. out runs on the
 // media clock and must neither block nor call the session. While the session is Sensitive the frames are silent.
 // Errors: ErrClosed, ErrTaps.
 func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
@@ -67,15 +67,15 @@ func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	return t, nil
 }
 
-// Say adds audio of the listener, µ-law of any length, at playing speed. Beyond 400 ms of buffered audio the oldest
-// is dropped. Say does nothing for Listen.
+// Say adds audio that the listener speaks, µ-law of any length. It plays at normal speed. If more than 400 ms wait, the
+// oldest audio is dropped. Say does nothing in the mode Listen.
 func (t *Tap) Say(mu []byte) {
 	if t.said != nil {
 		t.said.put(mu)
 	}
 }
 
-// Close removes the listener; further calls are allowed. out may run once more during Close, but not afterwards.
+// Close removes the listener and may be called repeatedly. out may run once more during Close, but not afterwards.
 func (t *Tap) Close() {
 	s := t.session
 	s.mu.Lock()
@@ -117,7 +117,7 @@ func (t *taps) count() {
 	}
 }
 
-// gather takes the listeners' audio for this frame.
+// gather fetches the audio that the listeners speak, for this frame of n samples.
 func (t *taps) gather(n int) {
 	t.blended = false
 	for _, one := range t.all {
@@ -125,7 +125,7 @@ func (t *taps) gather(n int) {
 	}
 }
 
-// add adds the audio of listeners with these modes to the bus.
+// add mixes the audio of the listeners that have one of the modes into the bus.
 func (t *taps) add(bus *mix.Bus, n int, modes ...TapMode) {
 	for _, one := range t.all {
 		if one.speaks && slices.Contains(modes, one.mode) {
@@ -134,8 +134,8 @@ func (t *taps) add(bus *mix.Bus, n int, modes ...TapMode) {
 	}
 }
 
-// report hands each listener the audio of both sides and of the other listeners. left is the peer's audio, right is
-// ours.
+// report passes each listener the audio of both parties and of the other listeners. left is the peer's audio, right is
+// the audio that the session sends. If secret is set, the listeners get silence.
 func (t *taps) report(left, right []byte, secret bool) {
 	n := len(left)
 	t.bus.Begin(n)
@@ -157,7 +157,7 @@ func (t *taps) report(left, right []byte, secret bool) {
 	}
 }
 
-// write hands the listener whole frames.
+// write passes audio to the listener in frames of TapFrame bytes.
 func (t *Tap) write(mu []byte) {
 	for len(mu) > 0 {
 		n := copy(t.frame[t.n:], mu)
@@ -170,7 +170,7 @@ func (t *Tap) write(mu []byte) {
 	}
 }
 
-// end ends the listening of all listeners.
+// end disconnects all listeners.
 func (t *taps) end() {
 	for _, one := range t.all {
 		one.out(nil)

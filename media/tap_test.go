@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// listener is a listener of a session on a stage.
+// listener is a Tap of one of the test's sessions with the audio that it has received.
 type listener struct {
 	tap   *media.Tap
 	heard []byte
@@ -37,7 +37,7 @@ func listen(t *testing.T, s *media.Session, mode media.TapMode) *listener {
 
 func (l *listener) alike(sound media.Clip) float64 { return alike(g711.DecodeMu(l.heard), sound) }
 
-// say sends the listener's audio while the stage's time advances.
+// say passes audio to the listener's Say frame by frame, and advances the time of the test's sessions.
 func (l *listener) say(s *stage, sound media.Clip) {
 	for len(sound) > 0 {
 		n := min(len(sound), 160)

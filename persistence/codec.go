@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// The versions of stored values. A new version is also the new StoreFormat.
+// The schema versions of stored values, and limits of their encoding. A new version also raises StoreFormat.
 const (
 	schemaVersion   = 1
-	eventVersion    = 2 // of an event: texts with their lengths, then the event data unchanged
-	tailVersion     = 3 // of a row: the length of its JSON, the JSON, and raw bytes
-	aboutVersion    = 4 // of an event: as eventVersion, with its subject data after the first texts
-	packedVersion   = 5 // of a row: the packed form of the record (domain.PackedRecord)
-	tracedVersion   = 6 // of an event: as aboutVersion, with its trace context at the end
+	eventVersion    = 2 // an event: texts with their lengths, then the event data unchanged
+	tailVersion     = 3 // a row: the length of its JSON, the JSON, and raw bytes
+	aboutVersion    = 4 // an event: as eventVersion, with its subject data after the first texts
+	packedVersion   = 5 // a row: the packed form of the record (domain.PackedRecord)
+	tracedVersion   = 6 // an event: as aboutVersion, with its trace context at the end
 	compressedFlag  = 0x80
 	compressAbove   = 8 << 10
 	maxExpanded     = 256 << 20
@@ -51,8 +51,8 @@ func newCodec() (codec, error) {
 	return codec{compressor: pack, decompressor: unpack, buffers: &sync.Pool{New: func() any { return new(valueBuffer) }}}, nil
 }
 
-// encode appends the value of a record: its version, the record as JSON, and its raw bytes if it has any. A
-// domain.PackedRecord record is encoded in its packed form instead.
+// encode appends the stored value of a record to b: the schema version, the record as JSON, and its raw bytes if it has
+// any. A domain.PackedRecord is encoded in its packed form instead.
 func (c codec) encode(b []byte, v any) ([]byte, error) {
 	start := len(b)
 	if p, ok := v.(domain.PackedRecord); ok {
@@ -76,7 +76,7 @@ func (c codec) encode(b []byte, v any) ([]byte, error) {
 	return c.compressIfLong(append(b, r.RawPart()...), start), nil
 }
 
-// compressIfLong compresses the value that begins at start if it is longer than compressAbove.
+// compressIfLong compresses the value that begins at offset start of b if it is longer than compressAbove.
 func (c codec) compressIfLong(b []byte, start int) []byte {
 	if len(b)-start <= compressAbove {
 		return b
@@ -86,7 +86,7 @@ func (c codec) compressIfLong(b []byte, start int) []byte {
 	return append(b[:start+1], packed...)
 }
 
-// decompress returns the version and the decompressed body of a value.
+// decompress returns the schema version and the decompressed body of a stored value.
 func (c codec) decompress(value []byte) (version byte, body []byte, err error) {
 	if len(value) == 0 {
 		return 0, nil, fmt.Errorf("%w: it is empty", errBadValue)
@@ -101,7 +101,7 @@ func (c codec) decompress(value []byte) (version byte, body []byte, err error) {
 	return version, body, nil
 }
 
-// highestVersion returns the highest version of the values of a commit.
+// highestVersion returns the highest schema version among the values of a commit.
 func highestVersion(puts []Put, events []Event) byte {
 	highest := byte(0)
 	for i := range puts {
@@ -117,8 +117,8 @@ func unknownVersionError(have, know byte) error {
 	return fmt.Errorf("%w: schema version %d, this program knows %d", ErrFormat, have, know)
 }
 
-// encodeEvent appends an event as the log stores it. Subject, offset and sequence are not part of it: the log
-// stores them.
+// encodeEvent appends the stored value of an event to b. The value does not contain subject, offset and sequence,
+// because the log stores them separately.
 func (c codec) encodeEvent(b []byte, e *event.Event) []byte {
 	start := len(b)
 	version := byte(eventVersion)
@@ -198,7 +198,7 @@ func (c codec) decodeEvent(value []byte) (e event.Event, err error) {
 	return e, nil
 }
 
-// decode decodes the value stored under a key into a record.
+// decode decodes the value that is stored under key k into a record.
 func (c codec) decode(k domain.Key, value []byte, into any) error {
 	version, body, err := c.decompress(value)
 	if err != nil {
@@ -241,14 +241,14 @@ func splitTail(body []byte) (text, tail []byte, err error) {
 	return body[:size], body[size:], nil
 }
 
-// valueBuffer collects the encoded values of one commit before they are copied at their exact size. A codec reuses
-// it.
+// valueBuffer collects the encoded values of one commit. They are then copied into a slice of exactly their size, so
+// that the codec can reuse the buffer.
 type valueBuffer struct {
 	bytes []byte
 	ends  []int // the end of each value in bytes
 }
 
-// releaseBuffer returns a buffer for reuse.
+// releaseBuffer returns a buffer to the pool for reuse, unless it has grown too large.
 func (c codec) releaseBuffer(buffer *valueBuffer) {
 	if cap(buffer.bytes) > maxPooledBuffer {
 		return
@@ -257,7 +257,7 @@ func (c codec) releaseBuffer(buffer *valueBuffer) {
 	c.buffers.Put(buffer)
 }
 
-// split copies the collected values and returns them in order.
+// split returns copies of the collected values in the order in which they were added.
 func (buffer *valueBuffer) split() values {
 	return values{b: bytes.Clone(buffer.bytes), ends: buffer.ends}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// BenchmarkRows encodes and decodes the rows and events of one call.
+// BenchmarkRows measures the encoding and decoding of the database rows and events of one call.
 func BenchmarkRows(b *testing.B) {
 	at := time.Date(2030, 1, 2, 3, 4, 5, 678912345, time.UTC)
 	const ws, id = "ws_01J00000000000000000000000", "call_01J00000000000000000000000"

@@ -7,19 +7,20 @@ import (
 	"strconv"
 )
 
-// CounterAdd adds to the numbers of a counter row, which it creates if needed. The value of the row is Prefix, the
-// numbers in decimal with commas between them, and "]}". A counter row is in no list and is never set by a Put. If
-// the stored value does not begin with Prefix, the commit is refused with ErrMalformed. No number may leave ±2^53.
+// CounterAdd adds Deltas to the numbers of a counter row and creates the row if it does not exist. The value of a
+// counter row is Prefix, the numbers in decimal with commas between them, and "]}". A counter row is in no list, and no
+// Put writes it. If the stored value does not begin with Prefix, the commit fails with ErrMalformed. Each number must
+// stay within ±2^53.
 type CounterAdd struct {
 	Key    Key
 	Prefix []byte
 	Deltas []int64
 }
 
-// counterSuffix follows the numbers of a counter row.
+// counterSuffix is the end of the value of a counter row, after the numbers.
 const counterSuffix = "]}"
 
-// ApplyTo returns the value with the deltas added. A nil value is that of a row that does not exist.
+// ApplyTo returns the value of the counter row after the addition. A nil value means that the row does not exist.
 func (a CounterAdd) ApplyTo(value []byte) ([]byte, error) {
 	sums := slices.Clone(a.Deltas)
 	if value != nil {

@@ -9,69 +9,69 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Errors of drivers and of the store. domain.ErrConflict and domain.ErrFenced mean that nothing was changed. After
-// any other error of a commit its outcome is unknown.
+// Errors of drivers and of the store. domain.ErrConflict and domain.ErrFenced mean that a commit changed nothing. After
+// any other error of a commit, it is unknown whether the change was stored.
 var (
-	// ErrInUse reports that another process uses the data directory.
+	// ErrInUse says that another process uses the data directory.
 	ErrInUse = errors.New("another process uses this data directory")
-	// ErrFormat reports data in a format that this program does not know.
+	// ErrFormat says that the data have a format that this program does not know.
 	ErrFormat = errors.New("the data have a format that this version does not know")
-	// ErrMasterKey reports data that belong to another master key.
+	// ErrMasterKey says that the data belong to another master key.
 	ErrMasterKey = errors.New("the store was created with another master key")
-	// ErrUnavailable reports a store that cannot be reached or has failed.
+	// ErrUnavailable says that the store cannot be reached or has failed.
 	ErrUnavailable = errors.New("the store is not available")
-	// ErrDiskFull is a domain.ErrStoreFull. Too little disk space is left to write safely, and nothing was written.
+	// ErrDiskFull is a domain.ErrStoreFull. The free disk space is too small to write safely. Nothing was written.
 	ErrDiskFull = fmt.Errorf("%w: too little space is left", domain.ErrStoreFull)
-	// ErrClosed reports that the driver was closed.
+	// ErrClosed says that the driver was closed.
 	ErrClosed = errors.New("the store is closed")
-	// ErrMalformed refuses a name or a size that no driver accepts. Nothing was written.
+	// ErrMalformed says that a commit has a name or a size that no driver accepts. Nothing was written.
 	ErrMalformed = errors.New("the commit is malformed")
 )
 
-// WholeStore is the shard under which a process commits that owns all shards. It is also the first shard of a store
-// with several shards.
+// WholeStore is the shard in whose name a process commits if it owns all shards. It is also the name of the first shard
+// in a store with several shards.
 const WholeStore = "0"
 
-// MaxValue bounds one value in bytes. PageBytes bounds a page of rows or a read of events in bytes; a larger one
-// ends early. MaxPage bounds the rows of one page.
+// MaxValue is the maximum size of a value in bytes. A page of rows or a read of events ends after about PageBytes bytes.
+// MaxPage is the maximum number of rows in a page.
 const (
 	MaxValue  = 16 << 20
 	PageBytes = 4 << 20
 	MaxPage   = 1000
 )
 
-// Driver is a raw store. Its methods may be called concurrently.
+// Driver is a raw store of rows, lists and event logs. Its methods may be called concurrently.
 type Driver interface {
 	// Commit applies c and returns when it is durable. domain.ErrFenced and domain.ErrConflict mean that nothing
-	// was changed; after any other error the outcome is unknown.
+	// was changed. After any other error, it is unknown whether c was applied.
 	Commit(ctx context.Context, c Commit) (Result, error)
-	// Get returns a row, or domain.ErrNotFound.
+	// Get returns the value and version of a row, or domain.ErrNotFound.
 	Get(ctx context.Context, k Key) (value []byte, version uint64, err error)
-	// Scan returns one page of a table or of a list.
+	// Scan returns one page of the rows of a table or of a list.
 	Scan(ctx context.Context, r Range) (Page, error)
-	// Events returns entries of a log with an offset above after, in order: at least one if there is any, at most
-	// limit.
+	// Events returns at most limit entries of a log with an offset above after, in order. It returns at least one
+	// entry if there is any.
 	Events(ctx context.Context, log string, after uint64, limit int) ([]LogEntry, error)
-	// Tables returns the names of the tables that have rows and end in a text, unordered. It may scan all tables
-	// and is meant for rare work.
+	// Tables returns the names of the tables that have rows and whose name has the suffix ending, in no particular
+	// order. It may scan all tables, so it is for rare use.
 	Tables(ctx context.Context, ending string) ([]string, error)
-	// Claim makes token the owner of a shard. From then on commits of this shard with another token are refused,
-	// and so are commits of a process that claimed all shards before. On a store that nodes share, it returns
+	// Claim makes token the owner of a shard. From then on the driver refuses commits of this shard with another token,
+	// and commits of a process that claimed all shards earlier. On a store that several nodes share, Claim returns
 	// domain.ErrFenced if the shard has a token with a higher epoch.
 	Claim(ctx context.Context, shard, token string) error
-	// ClaimAll makes token the owner of WholeStore and of every shard that was ever claimed, in one step. It lasts
-	// until the next claim of any shard. On a store that nodes share, it returns domain.ErrFenced if a shard has a
-	// token with a higher epoch or is claimed concurrently.
+	// ClaimAll makes token the owner of WholeStore and of every shard that was ever claimed, in one step. The ownership
+	// lasts until the next claim of any shard. On a store that several nodes share, ClaimAll returns domain.ErrFenced if a
+	// shard has a token with a higher epoch or is claimed concurrently.
 	ClaimAll(ctx context.Context, token string) error
-	// Healthy returns nil while commits can be expected to succeed.
+	// Healthy returns nil while commits can be expected to succeed, else the reason.
 	Healthy() error
-	// LastOffset returns the offset of the last entry of a log; 0: the log is empty.
+	// LastOffset returns the offset of the last entry of a log, or 0 if the log is empty.
 	LastOffset(ctx context.Context, log string) (uint64, error)
-	// Close waits for commits under way and releases all resources.
+	// Close waits for commits in progress and releases all resources.
 	Close() error
 }
 
-// ShardedDriver is a driver that also reads, and reports its health, by shard.
+// ShardedDriver is a driver that provides a driver for each shard, whose reads and health concern that shard only.
 type ShardedDriver interface {
 	Driver
 	// ShardDriver returns the driver for the owner of one shard.
@@ -81,7 +81,7 @@ type ShardedDriver interface {
 // Commit is one atomic, durable change. Either all of it is applied or nothing.
 type Commit struct {
 	// ID identifies the commit. A second commit with the same ID within ten minutes changes nothing and returns the
-	// result of the first. "": the commit is not remembered.
+	// result of the first. With an empty ID, repetitions are not detected.
 	ID          string
 	Shard       string // the shard whose owner holds Token
 	Token       string // compared for equality; "" for a shard that was never claimed
@@ -91,7 +91,7 @@ type Commit struct {
 	CounterAdds []CounterAdd
 	Events      []Event
 	DeleteLog   string // a log to be deleted with its counters; "": none
-	// Reserved allows the commit to use the disk space that is reserved for a full disk.
+	// Reserved lets the commit use the disk space that is kept free for use when the disk is full.
 	Reserved bool
 	TrimUpTo uint64 // entries of Log up to this offset are deleted; the sequences of their subjects stay
 
@@ -102,13 +102,13 @@ type Commit struct {
 // Key identifies a raw row. Neither field may contain a zero byte.
 type Key struct{ Table, ID string }
 
-// Guard requires that a row has a version; 0: that the row does not exist.
+// Guard makes a commit depend on the version of a row. Version 0 requires that the row does not exist.
 type Guard struct {
 	Key     Key
 	Version uint64
 }
 
-// Put sets a row and its positions in lists. The driver removes the row from lists that Lists does not name.
+// Put writes a row and its positions in lists. The driver removes the row from lists that Lists does not name.
 type Put struct {
 	Key   Key
 	Value []byte   // nil: the row is deleted, also from its lists
@@ -122,14 +122,14 @@ type Event struct {
 	Payload []byte
 }
 
-// Result holds the numbers that a commit was given.
+// Result contains the versions, offset and sequences that the driver assigned to a commit.
 type Result struct {
 	Versions  []uint64 // new version of each Put, in order: the previous version plus one; 0 for a deleted row
 	Offset    uint64   // offset of the first event; the others follow without a gap
 	Sequences []uint64 // sequence of each event, in order: counted per subject from 1
 }
 
-// LogEntry is a committed event.
+// LogEntry is a committed event in a log.
 type LogEntry struct {
 	Offset   uint64
 	Sequence uint64
@@ -137,7 +137,7 @@ type LogEntry struct {
 	Payload  []byte
 }
 
-// Range selects rows of a table in the order of ids, or of one list in the order of Sort and id.
+// Range selects rows of a table in the order of ids, or rows of a list in the order of Sort and id.
 type Range struct {
 	Table    string
 	List     string // "": the table itself
@@ -156,13 +156,13 @@ type Row struct {
 	Version  uint64
 }
 
-// Page is a part of a range. It may end early (PageBytes); More is set then.
+// Page is a page of the rows in a range. More is set if further rows follow, also if PageBytes ended the page early.
 type Page struct {
 	Rows []Row
 	More bool
 }
 
-// Check refuses a commit that no driver accepts, before anything is written.
+// Check returns ErrMalformed for a commit that no driver accepts. Drivers call it before they write anything.
 func (c Commit) Check() error {
 	for _, s := range []string{c.ID, c.Shard, c.Token, c.Log, c.DeleteLog} {
 		if strings.IndexByte(s, 0) >= 0 {
@@ -240,7 +240,8 @@ func (c Commit) Size() int {
 	return n
 }
 
-// Bounds returns the bytewise bounds low ≤ position < high of a range, with After applied. high "": unbounded.
+// Bounds returns the range of positions low ≤ position < high, in byte order, for the page that follows After. An empty
+// high means that there is no upper bound.
 func (r Range) Bounds() (low, high string) {
 	low, high = r.From, r.To
 	if r.Prefix != "" && r.List == "" {
@@ -259,7 +260,7 @@ func (r Range) Bounds() (low, high string) {
 	return low, high
 }
 
-// prefixEnd returns the smallest string above all strings that begin with p; "": there is none.
+// prefixEnd returns the smallest string above all strings that begin with p, or "" if there is none.
 func prefixEnd(p string) string {
 	for i := len(p) - 1; i >= 0; i-- {
 		if p[i] < 0xff {
@@ -269,8 +270,8 @@ func prefixEnd(p string) string {
 	return ""
 }
 
-// ListPosition returns the position of a row in a list.
+// ListPosition returns the position of a row in a list, which is sorted by sort and then by id.
 func ListPosition(sort, id string) string { return sort + "\x00" + id }
 
-// PageLimit returns Limit, bounded to 1 … MaxPage.
+// PageLimit returns Limit, limited to the range from 1 to MaxPage.
 func (r Range) PageLimit() int { return min(max(r.Limit, 1), MaxPage) }

@@ -12,7 +12,7 @@ import (
 const eraseRows = 256
 
 // Erase deletes all rows of a workspace, its event log and, last, its data key. Without the data key, copies of the
-// store cannot be decrypted any more. The caller ensures that nothing writes to the workspace meanwhile. Erase can
+// store cannot be decrypted. The caller ensures that nothing writes to the workspace meanwhile. Erase can
 // be repeated after an interruption.
 func (s *Store) Erase(ctx context.Context, workspace string) error {
 	if workspace == "" || strings.Contains(workspace, "/") {
@@ -27,7 +27,7 @@ func (s *Store) Erase(ctx context.Context, workspace string) error {
 		if err != nil {
 			return fmt.Errorf("persistence: erase %q: %w", workspace, err)
 		}
-		// A commit whose caller has given up may land late: the tables are searched again until nothing is found.
+		// A commit whose caller has given up may be applied late. The loop therefore searches until no table is left.
 		if err = s.eraseTables(ctx, workspace, tables); err != nil {
 			return fmt.Errorf("persistence: erase %q: %w", workspace, err)
 		}
@@ -37,7 +37,7 @@ func (s *Store) Erase(ctx context.Context, workspace string) error {
 	}
 }
 
-// eraseTables deletes tables of a workspace, its log and, last, its data key.
+// eraseTables deletes the given tables of a workspace, its event log and, last, its data key.
 func (s *Store) eraseTables(ctx context.Context, workspace string, tables []string) error {
 	key := Key{Table: table("_key", workspace), ID: "data"}
 	for _, name := range tables {

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// lateDriver is a driver on which a late commit lands while a workspace is being erased.
+// lateDriver is a driver that applies another commit while a workspace is being erased.
 type lateDriver struct {
 	persistence.Driver
 	late  *persistence.Commit // applied after the first commit that deletes a log

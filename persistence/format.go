@@ -9,16 +9,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// StoreFormat is the highest store format that this program reads: the highest version of a stored value
-// (codec.go). A row that an earlier program must not read gets a new version there and a new StoreFormat here. An
-// example is a row with new fields, which an earlier program would drop when it writes the row.
+// StoreFormat is the highest store format that this program reads. It is the highest version of a stored value in
+// codec.go. If earlier programs must not read a new form of a row, that form gets a new version. An example are new
+// fields, which an earlier program would drop when it writes the row.
 const StoreFormat = tracedVersion
 
-// Layout identifies the layout of rows in a driver. A driver reads no other layout. Stores written before Callboard
+// Layout identifies how a driver lays rows out in keys. A driver reads no other layout. Stores written before Callboard
 // 0.1.0 have lower layouts.
 const Layout = "3"
 
-// CheckLayout returns an ErrFormat if the store at a place has another layout.
+// CheckLayout returns an ErrFormat if have, the layout of the store at place, is not Layout.
 func CheckLayout(place, have string) error {
 	switch have {
 	case Layout:
@@ -29,20 +29,20 @@ func CheckLayout(place, have string) error {
 	return fmt.Errorf("%w: %s has the layout %q, and this program knows %q: %s", ErrFormat, place, have, Layout, NewerFormatRemedy)
 }
 
-// NewerFormatRemedy tells users what to do if a newer program has written the store.
+// NewerFormatRemedy is the advice in an error message for users whose store a newer program has written.
 const NewerFormatRemedy = "install the Callboard that wrote it or a newer one, or restore the backup that was made before the upgrade"
 
 // formatKey is the key of the row that holds the store's Requirement.
 var formatKey = Key{Table: table("_meta", ""), ID: "format"}
 
-// Requirement is the program version that a store requires. It is raised in a commit of its own before the first
+// Requirement is the program version that a store requires. It is raised in a separate commit before the first
 // row of a new format is written.
 type Requirement struct {
 	Format  int    `json:"format"`  // minimum StoreFormat of the program
 	Version string `json:"version"` // version of the program that raised it
 }
 
-// Check returns a *FormatError if a program of the given version, with this StoreFormat, must not open the store.
+// Check returns a *FormatError if this program, whose version is passed for the message, must not open the store.
 func (r Requirement) Check(version string) error {
 	if r.Format <= StoreFormat {
 		return nil
@@ -50,10 +50,10 @@ func (r Requirement) Check(version string) error {
 	return &FormatError{Required: r, Version: version}
 }
 
-// FormatError reports data that a newer program has written. It is an ErrFormat.
+// FormatError says that a newer program has written the data. errors.Is matches it with ErrFormat.
 type FormatError struct {
 	Required Requirement
-	Version  string // of this program
+	Version  string // version of this program
 }
 
 func (e *FormatError) Error() string {
@@ -61,10 +61,10 @@ func (e *FormatError) Error() string {
 		e.Required.Version, e.Required.Format, e.Version, StoreFormat)
 }
 
-// Is reports that a FormatError is an ErrFormat.
+// Is makes errors.Is match a FormatError with ErrFormat.
 func (e *FormatError) Is(target error) bool { return target == ErrFormat }
 
-// RowReader reads a row, like Driver.Get.
+// RowReader reads a row. Driver.Get is a RowReader.
 type RowReader func(ctx context.Context, k Key) (value []byte, version uint64, err error)
 
 // StoreRequirement returns the requirement of a store. It reads one row.
@@ -73,7 +73,7 @@ func StoreRequirement(ctx context.Context, get RowReader) (Requirement, error) {
 	return r, err
 }
 
-// readRequirement returns the requirement and the version of its row.
+// readRequirement returns the requirement of a store and the version of the row that holds it.
 func readRequirement(ctx context.Context, get RowReader) (r Requirement, row uint64, err error) {
 	value, row, err := get(ctx, formatKey)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -88,7 +88,8 @@ func readRequirement(ctx context.Context, get RowReader) (r Requirement, row uin
 	return r, row, nil
 }
 
-// checkFormat refuses a store that a newer program has written, and stores the format that the store requires.
+// checkFormat returns an error if a newer program has written the store. Otherwise it sets s.format to the store's
+// format.
 func (s *Store) checkFormat(ctx context.Context) error {
 	r, err := StoreRequirement(ctx, s.driver.Get)
 	if err == nil {
@@ -101,8 +102,8 @@ func (s *Store) checkFormat(ctx context.Context) error {
 	return nil
 }
 
-// raiseFormat raises the store's Requirement before a row of a new format is written. Several nodes may do so
-// concurrently.
+// raiseFormat raises the store's Requirement to a format before a row of that format is written. Several nodes may
+// call it concurrently.
 func (s *Store) raiseFormat(ctx context.Context, format byte) error {
 	for int64(format) > s.format.Load() {
 		have, row, err := readRequirement(ctx, s.driver.Get)

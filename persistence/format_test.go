@@ -83,7 +83,7 @@ func TestStoreOfNewerFormatIsRefused(t *testing.T) {
 	})
 }
 
-// writeRequirement writes a requirement as the owner of the store.
+// writeRequirement stores a requirement with a commit of the store's owner.
 func writeRequirement(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
 	t.Helper()
 	value, err := json.Marshal(needs)

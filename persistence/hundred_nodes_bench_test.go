@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// BenchmarkHundredNodeCommits measures figures of docs/scale.md: calls with three commits each, from a hundred
-// processes with connections of their own, on one Redis that syncs every write. Run it with -benchtime 20000x.
+// BenchmarkHundredNodeCommits measures figures of docs/scale.md: the commits of calls, three per call. A hundred
+// processes with separate connections use one Redis that syncs every write. Run it with -benchtime 20000x.
 func BenchmarkHundredNodeCommits(b *testing.B) {
 	for _, nodes := range []int{1, 100} {
 		b.Run(fmt.Sprint("nodes=", nodes), func(b *testing.B) { benchNodes(b, nodes) })
@@ -77,7 +77,7 @@ func benchNodes(b *testing.B, nodes int) {
 	b.ReportMetric(fact("used_cpu_sys")/(fact("used_cpu_user")+fact("used_cpu_sys")), "in_kernel")
 }
 
-// callStep returns a step of a call: begun, answered, ended. Each step has two events.
+// callStep returns the commit of one step of a call, with two events. The steps are begun, answered and ended.
 func callStep(ws string, n, step int) commit.Change {
 	at := time.Date(2026, 3, 2, 12, 0, n%60, 0, time.UTC)
 	c := &domain.Call{

@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// rootKeyRow is the row of the root key, encrypted by the master key. It exists once the master key was rotated.
+// rootKeyRow is the key of the row that holds the root key, encrypted by the master key. The row exists only after a
+// rotation of the master key.
 var rootKeyRow = Key{Table: table("_meta", ""), ID: "root"}
 
 func rootKeyAAD() []byte { return additionalData(domain.Key{Kind: "_meta", ID: "root"}, "key") }
@@ -20,11 +21,11 @@ func dataKeyAAD(workspace string) []byte {
 	return additionalData(domain.Key{Kind: "_key", Workspace: workspace, ID: "data"}, "key")
 }
 
-// RootKey returns the key from which keys for other purposes are derived: the first master key of the store. It
-// does not change when the master key is rotated, so API keys, refresh tokens and decision logs stay valid.
+// RootKey returns the key from which keys for other purposes are derived. It is the first master key of the store and
+// does not change with a rotation, so that API keys, refresh tokens and decision logs stay valid.
 func (s *Store) RootKey() []byte { return bytes.Clone(s.rootKey) }
 
-// readRoot reads the root key of a store that belongs to master.
+// readRoot reads the root key of the store. In a store without a rotation, the root key is the master key.
 func (s *Store) readRoot(ctx context.Context, master []byte) error {
 	wrapped, _, err := s.driver.Get(ctx, rootKeyRow)
 	switch {
@@ -43,8 +44,8 @@ func (s *Store) readRoot(ctx context.Context, master []byte) error {
 // ErrSameKey is returned by RotateMasterKey if the store has this master key already.
 var ErrSameKey = errors.New("persistence: the store belongs to this master key already")
 
-// RotateMasterKey replaces the store's master key by next (32 bytes) in one commit. All data keys and the root key
-// are encrypted with next; the previous master key opens nothing any more. No other process may use the store
+// RotateMasterKey replaces the store's master key with next (32 bytes) in one commit. It encrypts all data keys and the
+// root key with next, so that the previous master key decrypts nothing. No other process may use the store
 // meanwhile, and this Store must not be used afterwards.
 func (s *Store) RotateMasterKey(ctx context.Context, next []byte) error {
 	if len(next) != MasterKeySize {
@@ -103,7 +104,8 @@ func (s *Store) RotateMasterKey(ctx context.Context, next []byte) error {
 	return nil
 }
 
-// rewrapKey returns a key that the master key encrypts, encrypted with next, and the version of its row.
+// rewrapKey decrypts a stored key with the present master key and encrypts it with next. It also returns the version of
+// the key's row. bound is the additional data of the encryption.
 func (s *Store) rewrapKey(ctx context.Context, key Key, bound []byte, next cipher.AEAD) (wrapped []byte, version uint64, err error) {
 	if wrapped, version, err = s.driver.Get(ctx, key); err != nil {
 		return nil, 0, err

@@ -10,10 +10,10 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// listBatchRows is the number of rows that Under reads at a time.
+// listBatchRows is the maximum number of rows that scanRows reads in one request.
 const listBatchRows = 256
 
-// cursorVersion is the first byte of a cursor.
+// cursorVersion is the first byte of a page cursor, before the base64 encoding.
 const cursorVersion = 1
 
 func cursorOf(place string) string {
@@ -31,8 +31,9 @@ func placeOf(cursor string) (string, error) {
 	return string(b[1:]), nil
 }
 
-// List calls each with a new record per row, in order. next is the cursor of the following page; "": this was the
-// last page. The cost of a page does not depend on its position. A Limit outside 1 … MaxPage means MaxPage.
+// List reads a page of records and calls each for every record, in order. fresh returns an empty record to decode into.
+// next is the cursor of the following page, or "" after the last page. The cost of a page does not depend on its
+// position. A Limit outside 1 … MaxPage means MaxPage.
 func (s *Store) List(
 	ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error,
 ) (next string, err error) {
@@ -57,7 +58,7 @@ func (s *Store) List(
 	return cursorOf(r.After), nil
 }
 
-// Under calls each for up to limit rows whose id begins with prefix.ID and follows after, oldest first.
+// Under calls each for up to limit records whose id begins with prefix.ID and is greater than after, in the order of ids.
 func (s *Store) Under(
 	ctx context.Context, prefix domain.Key, after string, limit int,
 	fresh func() domain.Record, each func(domain.Record) error,
@@ -67,7 +68,8 @@ func (s *Store) Under(
 	return err
 }
 
-// scanRows reads up to limit rows of k's table after r.After, and advances r.After.
+// scanRows reads up to limit rows of the table of k's kind, after r.After, and advances r.After. more: further rows
+// follow.
 func (s *Store) scanRows(
 	ctx context.Context, k domain.Key, r *Range, limit int, fresh func() domain.Record, each func(domain.Record) error,
 ) (more bool, err error) {
@@ -94,8 +96,8 @@ func (s *Store) scanRows(
 	return more, nil
 }
 
-// Events returns committed events of a workspace with an offset above after, in order: at least one if there is
-// any, at most limit.
+// Events returns at most limit committed events of a workspace with an offset above after, in order. It returns at least
+// one event if there is any.
 func (s *Store) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {
 	entries, err := s.driver.Events(ctx, workspace, after, limit)
 	if err != nil {
@@ -113,7 +115,7 @@ func (s *Store) Events(ctx context.Context, workspace string, after uint64, limi
 	return events, nil
 }
 
-// LastOffset returns the offset of a workspace's last event; 0: there is none.
+// LastOffset returns the offset of a workspace's last event, or 0 if there is none.
 func (s *Store) LastOffset(ctx context.Context, workspace string) (uint64, error) {
 	last, err := s.driver.LastOffset(ctx, workspace)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Sealer encrypts texts under one key, for a process that has no Store open.
+// Sealer encrypts texts with one key. A process can use it without opening a Store.
 type Sealer struct{ aead cipher.AEAD }
 
 // NewSealer returns a sealer for a key of 32 bytes.
@@ -18,13 +18,13 @@ func NewSealer(key []byte) (*Sealer, error) {
 	return &Sealer{aead}, err
 }
 
-// Seal encrypts a text and binds it to a key and a field.
+// Seal encrypts a text. The result can be decrypted only with the same key of a record and the same field name.
 func (s *Sealer) Seal(_ context.Context, k domain.Key, field, text string) (string, error) {
 	sealed, err := encrypt(s.aead, []byte(text), additionalData(k, field))
 	return base64.RawStdEncoding.EncodeToString(sealed), err
 }
 
-// Unseal decrypts a text that Seal encrypted for the same key and field.
+// Unseal decrypts a text that Seal encrypted for the same record key and field name.
 func (s *Sealer) Unseal(_ context.Context, k domain.Key, field, sealed string) (string, error) {
 	text, err := base64.RawStdEncoding.DecodeString(sealed)
 	if err == nil {

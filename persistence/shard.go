@@ -31,11 +31,11 @@ import (
 // gets domain.ErrConflict.
 type Shard struct{ Number, Count int }
 
-// ErrShardCount reports that the store has another number of shards.
+// ErrShardCount reports that a store is divided into another number of shards than the process is configured for.
 var ErrShardCount = errors.New("all nodes of an installation must have the same number of shards")
 
-// ErrOtherShard reports that a workspace belongs to another shard. It is a domain.ErrFenced, but does not mean that
-// the own shard was lost.
+// ErrOtherShard reports that a workspace belongs to another shard. It wraps domain.ErrFenced, although the process
+// still owns its own shard.
 var ErrOtherShard = fmt.Errorf("%w: the workspace belongs to another shard", domain.ErrFenced)
 
 // shardsKey is the key of the row with the number of shards, in decimal.
@@ -52,7 +52,8 @@ func (p Shard) check() error {
 
 func (p Shard) name() string { return strconv.Itoa(p.Number) }
 
-// checkShardCount refuses a store that is divided into another number of shards. have is 0 if no number is stored.
+// checkShardCount returns ErrShardCount if the store is divided into another number of shards. have is 0 if the store
+// contains no number.
 func (p Shard) checkShardCount(have int) error {
 	if p.Count == 0 || have == 0 || have == p.Count {
 		return nil
@@ -71,7 +72,7 @@ func (p Shard) checkWorkspace(workspace string) error {
 	return nil
 }
 
-// checkChange refuses a change that writes to a workspace of another shard. Guards may name any row.
+// checkChange returns ErrOtherShard for a change that writes to a workspace of another shard. Guards may name any row.
 func (p Shard) checkChange(c *commit.Change) error {
 	if p.Count <= 1 {
 		return nil
@@ -103,10 +104,11 @@ func (p Shard) checkChange(c *commit.Change) error {
 	return nil
 }
 
-// ShardCount returns into how many shards a store is divided: 0 for an empty store, 1 for a store that was never
+// ShardCount returns the number of shards of a store. It returns 0 for an empty store and 1 for a store that was never
 // divided.
 func ShardCount(ctx context.Context, d Driver) (int, error) {
-	// The fingerprint is read first: a process that initializes an empty store writes both rows in one commit.
+	// The fingerprint is read before the number of shards, because a process that initializes an empty store writes both
+	// rows in one commit. If the fingerprint exists, a missing number means one shard.
 	_, _, err := d.Get(ctx, fingerprintKey)
 	empty := errors.Is(err, domain.ErrNotFound)
 	if err != nil && !empty {
@@ -129,9 +131,9 @@ func ShardCount(ctx context.Context, d Driver) (int, error) {
 }
 
 // SetShardCount sets the number of shards of a store, 1 to domain.MaxShards. It must be called while no node is
-// running. It claims the whole store first: a node that is running nevertheless is fenced, and finds the new number
-// when it claims its shards again. domain.ErrFenced: another process claimed a shard meanwhile, and nothing was
-// changed.
+// running. It claims the whole store first. So a node that is running nevertheless is fenced, and finds the new number
+// when it claims its shards again. If another process claims a shard meanwhile, SetShardCount changes nothing and
+// returns domain.ErrFenced.
 func SetShardCount(ctx context.Context, d Driver, shards int) error {
 	if err := (Shard{Count: shards}).check(); err != nil || shards == 0 {
 		return errors.Join(err, fmt.Errorf("%w: %d shards", ErrMalformed, shards))

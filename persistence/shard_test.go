@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// workspaceOf returns a workspace of a shard.
+// workspaceOf returns the id of a workspace that belongs to a shard.
 func workspaceOf(shard, of int) string {
 	for i := 0; ; i++ {
 		if id := fmt.Sprint("ws_", i); domain.ShardOf(id, of) == shard {
@@ -26,7 +26,7 @@ func workspaceOf(shard, of int) string {
 	}
 }
 
-// webhookOf returns a record with a secret field, which needs a data key.
+// webhookOf returns a webhook of a workspace. Its secret field is stored encrypted, which needs the workspace's data key.
 func webhookOf(workspace, id string) *domain.Webhook {
 	h := webhook(id, "secret")
 	h.WorkspaceID = workspace
@@ -42,7 +42,7 @@ func put(t testing.TB, s *persistence.Store, r domain.Record) error {
 func TestShardsOpenEmptyStoreConcurrently(t *testing.T) {
 	const of = 4
 	url, _ := redistest.Start(t)
-	var drivers []persistence.Driver // of two processes
+	var drivers []persistence.Driver // the drivers of two processes
 	for range 2 {
 		d, err := redis.Open(t.Context(), url, redis.Options{})
 		require.NoError(t, err)

@@ -19,7 +19,7 @@ var _ commit.Store = (*Store)(nil)
 
 var fingerprintKey = Key{Table: table("_meta", ""), ID: "master_key"}
 
-// table returns the raw table of the records of a kind in a workspace.
+// table returns the driver's table for the records of a kind in a workspace.
 func table(kind, workspace string) string { return kind + "/" + workspace }
 
 func rowKey(k domain.Key) Key { return Key{Table: table(k.Kind, k.Workspace), ID: k.ID} }
@@ -41,12 +41,12 @@ type Store struct {
 // Owner describes the process that opens a store.
 type Owner struct {
 	Master  []byte // 32 bytes
-	Token   string // the token of its commits
+	Token   string // token that the commits of this process carry
 	Shard   Shard
 	Version string // of the program, for Requirement
 }
 
-// NewStore opens the whole store, like OpenShard with the zero Shard.
+// NewStore opens the whole store and makes token its owner. See OpenShard for the checks and errors.
 func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Store, error) {
 	return OpenShard(ctx, d, Owner{Master: master, Token: token})
 }
@@ -56,7 +56,8 @@ func NewStore(ctx context.Context, d Driver, master []byte, token string) (*Stor
 //
 // Stores of different shards may share one driver. They may open an empty store concurrently.
 //
-// Errors: ErrMasterKey, ErrFormat, ErrShardCount. domain.ErrFenced: a process with a newer token owns the shard.
+// OpenShard returns ErrMasterKey, ErrFormat or ErrShardCount if a check fails, and domain.ErrFenced if a process with
+// a newer token owns the shard.
 func OpenShard(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	master, p := o.Master, o.Shard
 	if len(master) != MasterKeySize {
@@ -84,7 +85,8 @@ func OpenShard(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	if err = s.claim(ctx); err != nil {
 		return nil, fmt.Errorf("persistence: claim: %w", err)
 	}
-	// SetShardCount claims the store first. So the number that is read now is valid as long as this claim.
+	// The number of shards is checked again after the claim. SetShardCount claims the whole store before it changes the
+	// number, so this number is valid as long as the claim.
 	known, err := s.checkIdentity(ctx, master)
 	if err == nil && !known {
 		err = s.initialize(ctx, master)
@@ -95,8 +97,8 @@ func OpenShard(ctx context.Context, d Driver, o Owner) (*Store, error) {
 	return s, s.readRoot(ctx, master)
 }
 
-// checkIdentity refuses a store with another master key, a newer format or another number of shards. known is false
-// for an empty store.
+// checkIdentity returns an error if the store has another master key, a newer format or another number of shards.
+// known is false for an empty store.
 func (s *Store) checkIdentity(ctx context.Context, master []byte) (known bool, err error) {
 	if err = s.checkFormat(ctx); err != nil {
 		return false, err
@@ -118,8 +120,8 @@ func (s *Store) claim(ctx context.Context) error {
 	return s.driver.Claim(ctx, s.shard.name(), s.token)
 }
 
-// initialize writes the master key's fingerprint and the number of shards to an empty store. If several processes
-// do so concurrently, one of them succeeds.
+// initialize writes the master key's fingerprint and the number of shards to an empty store. If another process has
+// done so first, initialize checks what that process has written.
 func (s *Store) initialize(ctx context.Context, master []byte) error {
 	c := Commit{Guards: []Guard{{Key: fingerprintKey}}, Puts: []Put{{Key: fingerprintKey, Value: fingerprint(master)}}}
 	switch _, _, err := s.driver.Get(ctx, shardsKey); {
@@ -147,8 +149,8 @@ func (s *Store) commit(ctx context.Context, c Commit) (Result, error) {
 // Healthy returns nil while commits can be expected to succeed.
 func (s *Store) Healthy() error { return s.driver.Healthy() }
 
-// Seal encrypts the text of a record's field under the data key of its workspace. It can be decrypted only for the
-// same workspace, kind, id and field.
+// Seal encrypts the text of a record's field under the data key of its workspace. The text can be decrypted only for
+// the same workspace, kind, id and field.
 func (s *Store) Seal(ctx context.Context, k domain.Key, field, text string) (string, error) {
 	return s.vault.seal(ctx, k, field, text)
 }
@@ -158,11 +160,11 @@ func (s *Store) Unseal(ctx context.Context, k domain.Key, field, sealed string) 
 	return s.vault.unseal(ctx, k, field, sealed)
 }
 
-// Apply makes a change durable, or nothing of it. It returns the committed events with offsets and sequences, in
-// the order of c.Events.
+// Apply commits a change as a whole, or nothing of it after an error. It returns the committed events with offsets and
+// sequences, in the order of c.Events.
 //
-// The Store of one shard refuses a change to a workspace of another shard with ErrOtherShard, before anything is
-// sent.
+// The Store of one shard refuses a change to a workspace of another shard with ErrOtherShard, before it sends anything
+// to the driver.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if err := s.shard.checkChange(&c); err != nil {
 		return nil, err
@@ -241,7 +243,8 @@ func logName(c commit.Change) string {
 	return c.Workspace
 }
 
-// encodeRow appends the value of a record to the buffer and returns its Put, without that value.
+// encodeRow appends the encoded value of a record to the buffer. It returns the record's Put, in which the value is not
+// set yet.
 func (s *Store) encodeRow(ctx context.Context, buffer *valueBuffer, r domain.Record) (Put, error) {
 	k := r.Key()
 	kept := r
@@ -262,7 +265,7 @@ func (s *Store) encodeRow(ctx context.Context, buffer *valueBuffer, r domain.Rec
 	return Put{Key: rowKey(k), Lists: r.Indexes(), Sort: r.Sort()}, nil
 }
 
-// buildCounterAdds converts counter rows, with one CounterAdd per row.
+// buildCounterAdds converts counter records to one CounterAdd per database row.
 func (s *Store) buildCounterAdds(tallies []domain.CounterRecord) ([]CounterAdd, error) {
 	var out []CounterAdd
 	for _, t := range tallies {
@@ -304,7 +307,8 @@ func (s *Store) encodeDraft(buffer *valueBuffer, log string, d *event.Draft) (ev
 	return e, nil
 }
 
-// Get reads the row of into by its Key and returns its version. domain.ErrNotFound leaves into unchanged.
+// Get reads the database row of the record into, found by its Key, and returns the version of the row. If there is no
+// such row, it returns domain.ErrNotFound and leaves into unchanged.
 func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	k := into.Key()
 	value, version, err := s.driver.Get(ctx, rowKey(k))
@@ -314,7 +318,7 @@ func (s *Store) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	return version, s.decodeRow(ctx, k, value, into)
 }
 
-// decodeRow replaces the content of into by a stored value.
+// decodeRow sets the record into to a stored value and decrypts its secret fields.
 func (s *Store) decodeRow(ctx context.Context, k domain.Key, value []byte, into domain.Record) error {
 	if v := reflect.ValueOf(into); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero()

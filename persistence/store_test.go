@@ -61,7 +61,7 @@ func webhook(id, secret string) *domain.Webhook {
 	return &domain.Webhook{Meta: domain.Meta{ID: id, WorkspaceID: ws, Environment: domain.Live}, URL: "https://x.example", Secret: secret}
 }
 
-// both runs a test on a store with each driver.
+// both runs a test once with a store on Pebble and once with a store on Redis.
 func both(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Driver)) {
 	t.Helper()
 	t.Run("pebble", func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestRecordsAreReadAsWritten(t *testing.T) {
 	})
 }
 
-// names lists agents by name, over all pages.
+// names returns the names of the agents that a query lists, over all pages.
 func names(t *testing.T, s *persistence.Store, q commit.Query) []string {
 	t.Helper()
 	var all []string
@@ -188,7 +188,8 @@ func TestInvalidCursorsAreRefused(t *testing.T) {
 	}
 }
 
-// A cursor comes from a client: it may move within a list, but never out of it.
+// A cursor comes from an API client. A forged cursor may select any position of its list, but never a row of another
+// list.
 func FuzzCursor(f *testing.F) {
 	s := open(f, embedded(f))
 	_, err := s.Apply(context.Background(), commit.Change{Puts: []domain.Record{agent(1, "mine"), agent(2, "mine")}})

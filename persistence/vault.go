@@ -35,7 +35,7 @@ type vault struct {
 	creating sync.Mutex // held while a data key is created
 	mu       sync.Mutex
 	keys     map[string]cipher.AEAD // by workspace
-	closed   map[string]bool        // workspaces that get no data key any more
+	closed   map[string]bool        // deleted workspaces, which get no new data key
 }
 
 func newAEAD(key []byte) (cipher.AEAD, error) {
@@ -46,14 +46,15 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// fingerprint identifies a master key without revealing it.
+// fingerprint returns a value that identifies a master key without revealing it.
 func fingerprint(master []byte) []byte {
 	m := hmac.New(sha256.New, master)
 	m.Write([]byte("callboard master key, version 1"))
 	return []byte(hex.EncodeToString(m.Sum(nil)[:16]))
 }
 
-// checkMaster refuses a store that belongs to another master key. known is false if the store has no fingerprint.
+// checkMaster returns ErrMasterKey if the store belongs to another master key. known is false if the store contains no
+// fingerprint of a master key.
 func checkMaster(ctx context.Context, d Driver, master []byte) (known bool, err error) {
 	have, _, err := d.Get(ctx, fingerprintKey)
 	switch {
@@ -67,7 +68,8 @@ func checkMaster(ctx context.Context, d Driver, master []byte) (known bool, err 
 	return true, nil
 }
 
-// additionalData binds an encrypted text to its field. It cannot be decrypted as the text of another field.
+// additionalData returns the AEAD additional data of an encrypted field. It prevents that the text is decrypted as
+// another field or for another record.
 func additionalData(k domain.Key, field string) []byte {
 	return []byte(k.Workspace + "\x00" + k.Kind + "\x00" + k.ID + "\x00" + field + "\x00")
 }
@@ -124,7 +126,7 @@ func (v *vault) unseal(ctx context.Context, k domain.Key, field, text string) (s
 	return string(plain), nil
 }
 
-// key returns the data key of a workspace. create allows it to be created.
+// key returns the data key of a workspace. If the workspace has none and create is set, key creates one.
 func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.AEAD, error) {
 	v.mu.Lock()
 	aead, ok := v.keys[workspace]
@@ -156,7 +158,7 @@ func (v *vault) key(ctx context.Context, workspace string, create bool) (cipher.
 	return aead, nil
 }
 
-// close removes the data key of a deleted workspace from memory and prevents a new one.
+// close removes the data key of a deleted workspace from memory and prevents the creation of a new one.
 func (v *vault) close(workspace string) {
 	v.creating.Lock()
 	defer v.creating.Unlock()
@@ -166,7 +168,8 @@ func (v *vault) close(workspace string) {
 	delete(v.keys, workspace)
 }
 
-// create commits a new data key. If another process has committed one first, create returns that key.
+// create commits a new data key of a workspace, encrypted with the master key. If another process has committed a data
+// key first, create returns that key.
 func (v *vault) create(ctx context.Context, workspace string, row Key, bound []byte) ([]byte, error) {
 	if err := v.checkWorkspace(workspace); err != nil {
 		return nil, err

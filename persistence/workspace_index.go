@@ -10,8 +10,8 @@ import (
 // workspaceIndexKey is the key of the row that stores the workspace of a record.
 func workspaceIndexKey(id string) Key { return Key{Table: table("_where", ""), ID: id} }
 
-// workspaceIndexRow returns the index row to be written with a record of a findable kind; ok is false for other
-// kinds. It needs no guard, because a record never changes its workspace, and hence its shard.
+// workspaceIndexRow returns the index row that a commit writes together with a record, so that WorkspaceOf finds the
+// record. ok is false for kinds without index rows. The row needs no guard, because a record never changes its workspace.
 func workspaceIndexRow(k domain.Key, keep bool) (Put, bool) {
 	if !domain.NeedsWorkspaceLookup(k.Kind) || k.Workspace == "" || k.ID == "" {
 		return Put{}, false
@@ -23,13 +23,13 @@ func workspaceIndexRow(k domain.Key, keep bool) (Put, bool) {
 	return p, true
 }
 
-// WorkspaceOf returns the workspace of a record of a findable kind (domain.NeedsWorkspaceLookup) by its id, or
-// domain.ErrNotFound. It reads one row. The answer for an id never changes until the record is deleted.
+// WorkspaceOf returns the workspace of a record by its id, or domain.ErrNotFound. It works for kinds for which
+// domain.NeedsWorkspaceLookup is true. The result stays the same until the record is deleted.
 func (s *Store) WorkspaceOf(ctx context.Context, id string) (string, error) {
 	return WorkspaceOf(ctx, s.driver, id)
 }
 
-// WorkspaceOf is Store.WorkspaceOf for a process that has no Store open.
+// WorkspaceOf returns the workspace of a record, like Store.WorkspaceOf, for a process that has no Store open.
 func WorkspaceOf(ctx context.Context, d Driver, id string) (string, error) {
 	k := workspaceIndexKey(id)
 	if k.check() != nil {

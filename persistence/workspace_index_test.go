@@ -19,7 +19,7 @@ func client(id string) *domain.OAuthClient {
 	return &domain.OAuthClient{Meta: domain.Meta{ID: id, WorkspaceID: ws}}
 }
 
-// requireFindable checks which ids are found.
+// requireFindable checks for each record id whether Store.WorkspaceOf finds it.
 func requireFindable(t *testing.T, s *persistence.Store, want map[string]bool) {
 	t.Helper()
 	for id, there := range want {

@@ -14,19 +14,19 @@ import (
 // earlier process can have sent after it stored the state.
 const maxUnstoredRequests = 64
 
-// Time limits for the final response to a leg that rang: after the response to the CANCEL, and in all. After that
-// the leg is ended as if it had been answered.
+// Time limits for the final response to the INVITE of a cancelled leg that rang: finalTimeout starts with the response
+// to the CANCEL, cancelTimeout with the CANCEL. After them the leg gets ACK and BYE, as if it had been answered.
 const (
 	finalTimeout  = time.Second
 	cancelTimeout = t2
 )
 
-// reasonRestart is the Reason text of requests that end the legs of an earlier process.
+// reasonRestart is the text in the Reason header of requests that end the legs of an earlier process.
 const reasonRestart = "service restarted"
 
 // InitialState returns the state of a leg before its INVITE is sent. With this state another process can cancel the
-// leg although no response was stored (EndAbandoned). If the INVITE cannot be predicted, the state has only the
-// Call-ID and the target.
+// leg (EndAbandoned) although no response was stored. If the INVITE goes to a phone, a redirect target or a host name,
+// its content is not known yet, and the state has only the Call-ID and the target.
 func (u *UserAgent) InitialState(in Invite) DialogState {
 	s := DialogState{CallID: u.id.LegCallID(in.Attempt, in.Leg), Target: in.Target}
 	if !u.isReady() {
@@ -78,7 +78,7 @@ func (u *UserAgent) EndAbandoned(s DialogState, done func(answered bool)) {
 }
 
 func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
-	// No owner knows the call in this process: its end goes to report instead of an event.
+	// In this process the call has no owner that receives events. Therefore the end of the call goes to report.
 	d.onClosed = func(e Ended) { report(!e.Fault) }
 	time.AfterFunc(transactionTimeout, func() { d.do(func() { report(false) }) })
 	if s.Confirmed {
@@ -120,8 +120,8 @@ func (c *inviteClient) endEarly(cseq uint32) {
 	d.after(cancelTimeout, end)
 }
 
-// endUnreceivedAnswer sends the ACK and BYE of a 2xx that may have gone to the earlier process. The call is over once the
-// remote party has answered the BYE or the CANCEL before it.
+// endUnreceivedAnswer sends the ACK and BYE for a 2xx that may have gone to the earlier process. The call is over once
+// the remote party has accepted the BYE, or has rejected the BYE after it accepted the CANCEL.
 func (c *inviteClient) endUnreceivedAnswer(cseq uint32, cancelled func() bool) {
 	d := c.d
 	if c.final || d.acks.surplus > 0 {
@@ -142,10 +142,10 @@ func (c *inviteClient) endUnreceivedAnswer(cseq uint32, cancelled func() bool) {
 	})
 }
 
-// cancelInitial cancels a leg of which only the InitialState was stored: it may not even ring yet. RFC 3261 §9.1
-// delays a CANCEL until a 1xx, so that it cannot overtake its INVITE. This INVITE was sent long ago, before the
-// restart or take-over. If the target asked for credentials, the CANCEL must match the second INVITE. A late 18x or
-// 2xx is ended when it arrives.
+// cancelInitial cancels a leg of which only the InitialState was stored, so it may not ring yet. RFC 3261 §9.1 delays
+// a CANCEL until a 1xx, so that it cannot overtake its INVITE. Here no delay is needed, because the INVITE was sent
+// before the restart or take-over. If the call has credentials, the target may have challenged it and received a
+// second INVITE, which gets a CANCEL too. A late 18x or 2xx is ended when it arrives.
 func (c *inviteClient) cancelInitial(s DialogState) {
 	c.sendCancel(c.d.localCSeq, reasonRestart, func(*received, error) {})
 	if s.HasCredentials {
@@ -153,7 +153,7 @@ func (c *inviteClient) cancelInitial(s DialogState) {
 	}
 }
 
-// fromState returns a dialog of an earlier process, not in the dialog table yet.
+// fromState returns the dialog of an earlier process from its stored state. The caller adds it to the dialog table.
 func (u *UserAgent) fromState(s DialogState) *Dialog {
 	if s.Target.Transport == "" {
 		s.Target.Transport = resolve.UDP
@@ -178,8 +178,8 @@ func (u *UserAgent) fromState(s DialogState) *Dialog {
 	return d
 }
 
-// endUnknownCall acknowledges and ends a call that an earlier process began and that is answered now. Everything
-// that the ACK and the BYE need is in the response.
+// endUnknownCall acknowledges and ends a call that an earlier process began and whose 2xx arrives now. The response m
+// contains everything that the ACK and the BYE need.
 func (u *UserAgent) endUnknownCall(m *received) {
 	d := u.newDialog(m.key())
 	d.setLocal(m.From.URI.String())

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// storedState returns a state as it is read back from a commit.
+// storedState returns the state after it was encoded to JSON and decoded, as it is after a commit and a read.
 func storedState(t *testing.T, s sip.DialogState) sip.DialogState {
 	t.Helper()
 	b, err := domain.AppendRow(nil, &s)
@@ -26,7 +26,7 @@ func storedState(t *testing.T, s sip.DialogState) sip.DialogState {
 	return back
 }
 
-// restart starts a second user agent with the same secret and address.
+// restart starts a second user agent with the same secret and address, as a restarted process has them.
 func (s *stage) restart() *stage {
 	s.t.Helper()
 	s.stop()
@@ -94,8 +94,8 @@ func TestEndAbandonedCancelsRingingCallAfterCrash(t *testing.T) {
 	})
 }
 
-// Another node ends a ringing leg. A proxy accepts a CANCEL only if its Via matches that of the INVITE (RFC 3261
-// §9.2, §17.2.3).
+// When another node ends a ringing leg, its CANCEL repeats the Via and Route of the INVITE. A proxy accepts a CANCEL
+// only if its Via matches that of the INVITE (RFC 3261 §9.2, §17.2.3).
 func TestEndAbandonedRepeatsViaAndRouteOfAnotherNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := newStage(t, nil)

@@ -29,8 +29,8 @@ func newRingingCallOfDeadNode(t *testing.T) (s *stage, inv msg, state sip.Dialog
 	return old.restart(), inv, state
 }
 
-// A remote party that answered between the death of one node and the take-over by another sent its 200 to the dead
-// node. A CANCEL has no effect on such a call.
+// A remote party that answered after the death of one node sent its 200 to the dead node, and a CANCEL has no effect
+// on the answered call. The node that takes over must therefore also send ACK and BYE.
 func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 	for name, c := range map[string]struct {
 		cancel, bye int
@@ -73,7 +73,7 @@ func TestEndAbandonedEndsCallAnsweredToDeadNode(t *testing.T) {
 	}
 }
 
-// A 2xx that arrives at this process is ended as usual, without a second BYE.
+// A 2xx that arrives at the new process gets ACK and BYE, and no second BYE follows.
 func TestEndAbandonedSendsOneByeForAnswerAfterCrash(t *testing.T) {
 	for name, answered := range map[string]bool{"call was cancelled": false, "call was answered": true} {
 		t.Run(name, func(t *testing.T) {
@@ -100,8 +100,8 @@ func TestEndAbandonedSendsOneByeForAnswerAfterCrash(t *testing.T) {
 	}
 }
 
-// The 200 is repeated until it is acknowledged. A repetition that arrives after the BYE of this process gets
-// another ACK.
+// A remote party repeats its 200 until it receives the ACK. A repetition that arrives after the BYE of this process
+// gets another ACK.
 func TestRepeated2xxAfterByeIsAcknowledgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, inv, state := newRingingCallOfDeadNode(t)
@@ -120,7 +120,7 @@ func TestRepeated2xxAfterByeIsAcknowledgedAgain(t *testing.T) {
 	})
 }
 
-// expectIgnoring is expect, but skips messages with another prefix.
+// expectIgnoring returns the next message, which must begin with prefix. It skips messages that begin with but.
 func (p *peer) expectIgnoring(prefix, but string) msg {
 	p.t.Helper()
 	for {

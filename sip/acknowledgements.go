@@ -7,17 +7,17 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// maxHeldAck is how long an ACK may be delayed. The remote party repeats its 2xx for 32 s. A slow store must not
-// leave a call that only a crashed process knew of.
+// maxHeldAck is the maximum time for which an ACK is delayed (Invite.HoldAck), so that the owner can store the answer
+// first. The remote party repeats its 2xx for 32 s until it receives the ACK.
 const maxHeldAck = 3 * time.Second
 
-// maxForks bounds the early dialogs of one INVITE, and the surplus 2xx responses to it that are answered.
+// maxForks is the maximum number of early dialogs of one INVITE, and of surplus 2xx responses to it that get an ACK.
 const maxForks = 10
 
 // acknowledgements sends or delays the ACKs of the 2xx responses to this side's INVITEs (RFC 3261 §13.2.2.4).
 type acknowledgements struct {
 	d         *Dialog
-	sent      map[messageID]sentAck // by CSeq and To tag; without bytes: delayed, or about to be sent
+	sent      map[messageID]sentAck // by CSeq and To tag; an entry without bytes is delayed or about to be sent
 	surplus   int                   // number of surplus forks that were ended
 	held      func()                // sends the delayed ACK; nil: none is delayed
 	answerDue bool                  // the delayed ACK has to carry the SDP answer of this side
@@ -25,7 +25,7 @@ type acknowledgements struct {
 	onSent    func() // reports Answered, once the ACK is sent
 }
 
-// messageID identifies a message of the remote party within a dialog and its forks.
+// messageID identifies a message of the remote party within a call leg and its forks.
 type messageID struct {
 	tag  string // of the remote party
 	cseq uint32
@@ -43,8 +43,8 @@ func (a *acknowledgements) note(m *received, s sentAck) {
 	a.sent[messageID{m.To.Tag, m.CSeq}] = s
 }
 
-// acknowledge sends the ACK of a 2xx and keeps it for retransmissions of the 2xx. body is the SDP answer to an
-// offer in the 2xx. then is called once the ACK is sent.
+// acknowledge sends the ACK of a 2xx and stores it, so that retransmissions of the 2xx get the same ACK. body is the
+// SDP answer to an offer in the 2xx. then is called once the ACK is sent.
 func (a *acknowledgements) acknowledge(remote remoteParty, m *received, body []byte, then func()) {
 	a.note(m, sentAck{})
 	d := a.d
@@ -60,7 +60,7 @@ func (a *acknowledgements) acknowledge(remote remoteParty, m *received, body []b
 	})
 }
 
-// repeat sends the ACK of a 2xx again. It returns false if the 2xx is new.
+// repeat sends the stored ACK of a repeated 2xx again. It returns false if the 2xx was not received before.
 func (a *acknowledgements) repeat(m *received) bool {
 	ack, known := a.sent[messageID{m.To.Tag, m.CSeq}]
 	if ack.bytes != nil {
@@ -70,7 +70,7 @@ func (a *acknowledgements) repeat(m *received) bool {
 	return known
 }
 
-// hasFork reports whether a 2xx with this To tag was acknowledged.
+// hasFork reports whether a 2xx with this To tag was received and gets an ACK.
 func (a *acknowledgements) hasFork(tag string) bool {
 	for id := range a.sent {
 		if id.tag == tag {
@@ -80,7 +80,7 @@ func (a *acknowledgements) hasFork(tag string) bool {
 	return false
 }
 
-// hold delays the ACK of a 2xx until release.
+// hold delays the ACK of a 2xx until release is called.
 func (a *acknowledgements) hold(m *received) {
 	a.note(m, sentAck{}) // a retransmission of this 2xx is no fork
 	remote := a.d.remote
@@ -91,13 +91,14 @@ func (a *acknowledgements) hold(m *received) {
 	}
 }
 
-// holdForOwner delays the ACK of a 2xx until Dialog.Ack, the end of the call, or maxHeldAck.
+// holdForOwner delays the ACK of a 2xx until the owner calls Dialog.Ack, the call ends, or maxHeldAck has passed.
 func (a *acknowledgements) holdForOwner(m *received) {
 	a.hold(m)
 	a.d.after(maxHeldAck, a.release)
 }
 
-// awaitAnswer delays the ACK of a 2xx with an offer until the owner gives the SDP answer.
+// awaitAnswer delays the ACK of a 2xx with an offer until the owner provides the SDP answer. Without an answer in time
+// the call is ended.
 func (a *acknowledgements) awaitAnswer(m *received) {
 	a.answerDue = true
 	a.hold(m)
@@ -116,7 +117,7 @@ func (a *acknowledgements) release() {
 	}
 }
 
-// reportSent calls onSent, once.
+// reportSent reports Answered to the owner by calling onSent at most once.
 func (a *acknowledgements) reportSent() {
 	if report := a.onSent; report != nil {
 		a.onSent = nil
@@ -133,8 +134,8 @@ func (d *Dialog) Ack() {
 	})
 }
 
-// Respond gives the SDP answer to the offer of a 2xx (Answered.Offer, OfferResult.Respond), which is sent in the
-// ACK. Only the first call has an effect.
+// Respond provides the SDP answer to the offer in a 2xx (Answered.Offer, OfferResult.Respond). The ACK carries the
+// answer. Only the first call has an effect.
 func (d *Dialog) Respond(answer []byte) {
 	d.do(func() {
 		if !d.acks.answerDue || len(answer) > MaxBody {
@@ -146,7 +147,7 @@ func (d *Dialog) Respond(answer []byte) {
 	})
 }
 
-// handleLateResponse handles a response to an INVITE after the end of its transaction.
+// handleLateResponse handles a response to an INVITE whose client transaction has ended.
 func (d *Dialog) handleLateResponse(m *received) {
 	c := d.invite
 	if d.remoteURI == "" || d.localURI == "" {
@@ -171,13 +172,13 @@ func (d *Dialog) handleLateResponse(m *received) {
 			d.endFork(m)
 		}
 	case c != nil && c.refused && !c.final && !c.cancelSent && c.tx != nil && m.CSeq >= c.tx.cseq:
-		// It rings although the leg was given up.
+		// The remote party rings although the leg was already reported as refused.
 		c.cancelSent = true
 		c.sendCancel(m.CSeq, "too late", func(*received, error) {})
 	}
 }
 
-// endFork acknowledges the surplus 2xx of another fork and ends its dialog.
+// endFork sends ACK and BYE for the 2xx of a further fork, because another fork has already answered or the leg is over.
 func (d *Dialog) endFork(m *received) {
 	if d.acks.surplus >= maxForks {
 		d.ua.stats.stray.Add(1)
@@ -205,7 +206,7 @@ func (d *Dialog) endFork(m *received) {
 	})
 }
 
-// reportAbandoned reports that a call of an earlier process is over.
+// reportAbandoned reports to EndAbandoned that the call of an earlier process is over.
 func (d *Dialog) reportAbandoned() {
 	if d.onAbandoned != nil {
 		d.onAbandoned()

@@ -27,7 +27,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// attackDuration returns how long an attack lasts: briefly, or ATTACK_SECONDS.
+// attackDuration returns how long an attack lasts: ATTACK_SECONDS from the environment, or a short default.
 func attackDuration() time.Duration {
 	if n, err := strconv.Atoi(os.Getenv("ATTACK_SECONDS")); err == nil {
 		return time.Duration(n) * time.Second
@@ -47,7 +47,7 @@ func onlyFrom(host string) func(transport.Source) sip.Admission {
 	return func(s transport.Source) sip.Admission { return sip.Admission{Allow: s.Addr.Addr() == a} }
 }
 
-// dialFrom dials from a chosen local address.
+// dialFrom connects from the local address host to the address to.
 func dialFrom(t *testing.T, host, network, to string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(host)}, Timeout: 3 * time.Second}
@@ -160,8 +160,8 @@ func TestAttackAmplificationIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, answers, 3, "only REGISTER gets a response")
 }
 
-// TestAttackFloodOfOneSourceIsRateLimited: a known source that exceeds its rate is not served, while other sources
-// are.
+// TestAttackFloodOfOneSourceIsRateLimited: a known source that exceeds its rate gets no responses, while other sources
+// get theirs.
 func TestAttackFloodOfOneSourceIsRateLimited(t *testing.T) {
 	ua := startUserAgent(t, func(c *sip.Config, ua *sip.UserAgent) {
 		c.SourceRate = 100
@@ -246,8 +246,8 @@ func TestAttackSlowConnectionsAreClosed(t *testing.T) {
 	}
 }
 
-// TestAttackUnansweredCallsAreBounded: calls that are begun and abandoned use a bounded number of dialogs, and none
-// in the end. Further callers get a Retry-After.
+// TestAttackUnansweredCallsAreBounded: calls that are begun and abandoned use a bounded number of dialogs, and all
+// dialogs are released in the end. Further callers get a Retry-After.
 func TestAttackUnansweredCallsAreBounded(t *testing.T) {
 	const most, flood = 40, 2000
 	synctest.Test(t, func(t *testing.T) {

@@ -49,17 +49,19 @@ type clientTransaction struct {
 	wait       time.Duration // until the next retransmission
 	deadline   time.Time
 	timeout    time.Duration // 0: 64*T1
-	sent       bool          // as a datagram
+	sent       bool          // the request was sent as a datagram
 	proceeding bool          // a provisional response arrived
 	terminated bool
 }
 
-// repeatsInvite reports whether the request has the branch of the INVITE that it belongs to.
+// repeatsInvite reports whether the request has the same branch as its INVITE: a CANCEL, or the ACK of a response other
+// than 2xx.
 func (tx *clientTransaction) repeatsInvite() bool {
 	return tx.method == message.MethodCancel || tx.method == message.MethodAck && !tx.ackOf2xx
 }
 
-// contactFlow returns the flow whose local address is in Contact.
+// contactFlow returns the flow whose local address is in the Contact. A request that uses TCP only because of its size
+// keeps the Contact of its UDP flow.
 func (tx *clientTransaction) contactFlow() transport.Flow {
 	if tx.udpFlow != nil {
 		return *tx.udpFlow
@@ -80,7 +82,8 @@ func (tx *clientTransaction) extend(limit time.Duration) {
 	tx.timer.Reset(limit)
 }
 
-// start sends a request and retransmits it until its final response.
+// start sends a request and retransmits it until its final response. onResponse receives the responses, or the error
+// if no final response arrives.
 func (c *userAgentClient) start(tx *clientTransaction, onResponse func(*received, error)) {
 	tx.onResponse = onResponse
 	var err error
@@ -100,7 +103,7 @@ func (c *userAgentClient) start(tx *clientTransaction, onResponse func(*received
 	c.transmit(tx)
 }
 
-// transmit sends the request once.
+// transmit sends the request of a transaction once.
 func (c *userAgentClient) transmit(tx *clientTransaction) {
 	o := transport.Outgoing{Bytes: tx.bytes, Failed: func(err error) { c.do(func() { c.fail(tx, err) }) }}
 	if tx.beginsCall && !tx.sent {
@@ -108,7 +111,7 @@ func (c *userAgentClient) transmit(tx *clientTransaction) {
 	}
 	tx.sent = tx.sent || !tx.to.IsStream()
 	if err := c.send(tx.to, o); err != nil {
-		// Not synchronously: the owner may not know the dialog yet.
+		// fail runs on another goroutine, because it reports to the owner, which may not know the dialog yet.
 		go c.do(func() { c.fail(tx, err) })
 	}
 }
@@ -139,7 +142,7 @@ func (c *userAgentClient) retransmit(tx *clientTransaction) {
 	tx.timer.Reset(min(tx.wait, left))
 }
 
-// fail ends a transaction without a final response, unless the request is sent again over UDP.
+// fail ends a transaction without a final response, unless fallBackToUDP sends its request again over UDP.
 func (c *userAgentClient) fail(tx *clientTransaction, err error) {
 	if tx.terminated || c.fallBackToUDP(tx, err) {
 		return
@@ -159,7 +162,7 @@ func (c *userAgentClient) terminate(tx *clientTransaction) {
 	}
 }
 
-// matchResponse passes a response to its transaction. It returns false if there is none.
+// matchResponse passes a response to its transaction. It returns false if no transaction matches.
 func (c *userAgentClient) matchResponse(m *received) bool {
 	for _, tx := range c.transactions {
 		if tx.cseq == m.CSeq && tx.method == m.CSeqMethod && c.branch(tx) == m.Branch() {
@@ -196,7 +199,7 @@ func (c *userAgentClient) ackFailure(remote remoteParty, to transport.Flow, m *r
 	}
 }
 
-// handleUndelivered handles an ICMP error that says that a request did not arrive.
+// handleUndelivered ends the transaction of a request that did not arrive according to an ICMP error.
 func (c *userAgentClient) handleUndelivered(method, branch string) {
 	for _, tx := range c.transactions {
 		if tx.method == method && c.branch(tx) == branch && !tx.proceeding {
@@ -223,8 +226,8 @@ func (c *userAgentClient) preferTCP(tx *clientTransaction) error {
 	return nil
 }
 
-// fallBackToUDP sends a large request over UDP after its TCP connection failed. It returns false if the failure has
-// another reason. A peer that is only slow does not get the request twice.
+// fallBackToUDP sends a large request over UDP after its TCP connection failed. It returns false if the transaction
+// failed for another reason. After a timeout it sends nothing, because a slow peer would get the request twice.
 func (c *userAgentClient) fallBackToUDP(tx *clientTransaction, why error) bool {
 	if tx.udpFlow == nil || tx.proceeding || errors.Is(why, ErrTimeout) || errors.Is(why, errEnded) {
 		return false

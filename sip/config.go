@@ -29,8 +29,9 @@ type Config struct {
 	MayCall    func() bool               // whether calls may begin, checked right before an initial INVITE is sent or accepted; must not wait. nil: always
 	Log        *slog.Logger              // nil: no log
 
-	// TestCarrier returns the only peer that requests of the test environment, and requests without an environment,
-	// may be sent to. nil: there are no environments. A zero address: those requests are not sent.
+	// TestCarrier returns the address of the test carrier. Requests of the test environment, and requests without an
+	// environment, may be sent only there. If the address is zero, those requests are not sent. If TestCarrier is nil,
+	// environments do not restrict destinations.
 	TestCarrier func() netip.AddrPort
 
 	SessionExpires time.Duration // requested from callers (RFC 4028), at least 90 s; 0: left to the callers
@@ -40,39 +41,39 @@ type Config struct {
 	MaxTCPConns int // concurrent TCP and TLS connections. Default: 512
 	MaxPerHost  int // concurrent TCP and TLS connections that one host may open. Default: 64
 
-	// Owner returns the node that owns a request which begins a dialog or belongs to a dialog of another node.
-	// elsewhere false: this node owns it. elsewhere true without an address: no node owns it now, and a known
-	// source gets 503. For OPTIONS the result only says whether another node knows its source. Owner may wait half
-	// a second; it does not run on the readers of the sockets.
+	// Owner returns the address of the node that owns a request which begins a dialog or belongs to a dialog of another
+	// node. The second result is false if this node owns the request. If the second result is true without an address,
+	// no node owns the request now, and a known source gets 503. For OPTIONS the result only says whether another node
+	// knows the source. Owner does not run on the goroutines that read the sockets, and may wait half a second.
 	//
-	// CachedOwner is called before Owner, must answer from memory, and may be nil. sure false: the owner is not
-	// known.
+	// CachedOwner is called before Owner and must answer from memory. sure is false if the owner is not in the cache.
+	// CachedOwner may be nil.
 	Owner       func(cluster.OwnerQuery) (netip.AddrPort, bool)
 	CachedOwner func(cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
-	// IsIsolated reports whether no other node can be reached. OPTIONS then gets 503, while calls are accepted and
-	// relayed as usual. It must not wait. nil: never.
+	// IsIsolated reports whether no other node can be reached. Then OPTIONS gets 503, while calls are accepted and
+	// relayed as usual. IsIsolated must not wait. If it is nil, the node is never isolated.
 	IsIsolated func() bool
-	RelayKey   []byte // shared by the nodes: authenticates what they state about relayed requests; nil: no statement is accepted
+	RelayKey   []byte // shared by the nodes: key of the MACs in relay headers; nil: no relay header is accepted
 	NodeMark   string // identifies this node in the tags and Contacts of its dialogs: up to 16 letters and digits, unchanged by a restart
 
 	Linger        time.Duration // how long an ended dialog answers retransmissions. Default: 40 s; shorter in tests
 	OverloadAfter time.Duration // an INVITE that waited longer before it was read is answered 503. Default: 500 ms
 }
 
-// Admission reports whether a source is answered, and as which trunk.
+// Admission says whether messages of a source are answered, and which trunk the source belongs to.
 type Admission struct {
 	Allow   bool
 	TrunkID string
 
-	// Account finds the credentials by which a caller authenticates as a trunk, by user; its ID is the trunk's ID.
-	// With RequireAuthentication a call without credentials is refused. Otherwise credentials are checked if they
-	// are present, and Incoming.Challenge requests them.
+	// Account finds the credentials of a trunk by user name. The ID of the account is the ID of the trunk. With
+	// RequireAuthentication, a call without credentials is challenged. Otherwise credentials are checked if the call
+	// has them, and Incoming.Challenge requests them.
 	Account               func(user string) (auth.Account, bool)
 	Realm                 string // of the challenge. Default: callboard
 	RequireAuthentication bool
 }
 
-// Counters are totals since the start, and current numbers.
+// Counters are totals since the start of the user agent and, where the field says so, current numbers.
 type Counters struct {
 	Received, Sent                uint64
 	Retransmitted                 uint64
@@ -88,9 +89,9 @@ type Counters struct {
 	TransportErrors               uint64
 	Invites, Incoming             uint64 // calls begun
 	Dialogs, UnansweredCalls, TCP int    // current numbers
-	Pending                       int    // inbound calls that are found by their INVITE
+	Pending                       int    // inbound INVITEs that are stored to recognize their retransmissions and CANCELs
 	UnansweredHosts               int    // hosts with unanswered calls
 	Relayed, Returned             uint64 // requests relayed to other nodes, and responses to them
 	Lookups                       uint64 // calls of Config.Owner
-	Forged                        uint64 // messages with a false statement of having been relayed
+	Forged                        uint64 // messages with a wrong MAC in the relay header or return token
 }

@@ -19,8 +19,8 @@ const (
 	over                  // ended; kept for late messages
 )
 
-// Dialog is one call leg: an INVITE and the dialog that it creates (RFC 3261 §12). It is composed of parts, each
-// for one method or extension. The lock of its eventQueue guards all parts.
+// Dialog is one call leg: an INVITE and the dialog that it creates (RFC 3261 §12). Each of its components, such as
+// offerAnswer, handles one method or extension. The lock of its eventQueue guards all of them.
 type Dialog struct {
 	userAgentClient
 
@@ -41,11 +41,11 @@ type Dialog struct {
 	referral     referClient
 	notifier     referNotifier
 
-	onClosed    func(Ended) // called instead of the event Ended, for a call whose owner does not know it
+	onClosed    func(Ended) // called instead of the event Ended, if the owner does not know the call
 	onAbandoned func()      // called when the call of an earlier process is over
 }
 
-// newDialog returns a dialog whose parts refer to it.
+// newDialog returns a dialog with its components, and sets their references to the dialog.
 func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	d := &Dialog{remoteCSeq: -1}
 	d.init(u, key, d.leaveTable)
@@ -55,13 +55,13 @@ func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	return d
 }
 
-// leaveTable removes the dialog from memory when it expires.
+// leaveTable removes the dialog from the dialog table when its time for late messages has expired.
 func (d *Dialog) leaveTable() {
 	d.ua.dialogs.remove(d)
 	d.stop()
 }
 
-// stop stops all timers.
+// stop stops all timers of the dialog.
 func (d *Dialog) stop() {
 	d.userAgentClient.stop()
 	d.session.stop()
@@ -74,15 +74,15 @@ func (d *Dialog) stop() {
 // CallID is the dialog's Call-ID.
 func (d *Dialog) CallID() string { return d.key.callID }
 
-// ID identifies the dialog from this side.
+// ID returns the Call-ID and the tags of the dialog, with the tag of this side as LocalTag.
 func (d *Dialog) ID() message.DialogID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return message.DialogID{CallID: d.key.callID, LocalTag: d.key.tag, RemoteTag: d.remote.tag}
 }
 
-// Cancel ends an outbound leg before its answer by CANCEL, and after the answer by BYE. A CANCEL waits for the
-// first provisional response. Refused is reported once nothing can ring any more.
+// Cancel ends an outbound leg: before its answer by CANCEL, and after the answer by BYE. A CANCEL waits for the first
+// provisional response. Refused is reported once no phone of the remote party can ring any more.
 func (d *Dialog) Cancel(reason string) {
 	d.do(func() {
 		switch {
@@ -95,7 +95,7 @@ func (d *Dialog) Cancel(reason string) {
 	})
 }
 
-// Bye ends the call. Before the answer of an outbound leg it sends CANCEL. It may be called repeatedly.
+// Bye ends the call. For an outbound leg without an answer it sends CANCEL. Repeated calls have no further effect.
 func (d *Dialog) Bye(q850 int, text string) {
 	d.do(func() {
 		switch {
@@ -110,7 +110,8 @@ func (d *Dialog) Bye(q850 int, text string) {
 	})
 }
 
-// bye ends an answered call from this side.
+// bye sends the BYE of an answered call. The BYE waits for the ACK of an inbound call and for the last NOTIFY of a
+// transfer.
 func (d *Dialog) bye(q850 int, text string) {
 	if d.phase != answered {
 		return
@@ -127,7 +128,7 @@ func (d *Dialog) bye(q850 int, text string) {
 	d.sendBye(Ended{Q850: q850, Text: text}, nil)
 }
 
-// endLostCall ends a call that the remote party no longer knows.
+// endLostCall ends a call that the remote party does not know any more. The owner gets Ended with Fault.
 func (d *Dialog) endLostCall(why string) {
 	if d.phase != answered {
 		return
@@ -166,7 +167,7 @@ func (d *Dialog) sendBye(e Ended, credentials []message.Header) {
 	})
 }
 
-// endCall reports the end of an answered call, once.
+// endCall reports the end of an answered call to the owner, once.
 func (d *Dialog) endCall(e Ended) {
 	if d.phase == over {
 		return
@@ -189,7 +190,8 @@ func (d *Dialog) endCall(e Ended) {
 	d.emitLast(e)
 }
 
-// retire keeps the dialog for late messages, without the parts that are not needed any more.
+// retire marks the dialog as over and stops the session timer, all queued requests and offers. The dialog stays in
+// memory for the time wait, in order to answer late messages.
 func (d *Dialog) retire(wait time.Duration) {
 	d.phase = over
 	d.session.stop()
@@ -211,7 +213,8 @@ func (d *Dialog) Abandon() {
 	d.expire()
 }
 
-// isCallingSuspended reports whether the remote party must not be asked to call a target now.
+// isCallingSuspended reports whether new calls are suspended, so that a REFER must not make the remote party call a
+// target.
 func (d *Dialog) isCallingSuspended() bool {
 	if d.invite == nil {
 		return d.ua.calls.isSuspended(nil)
@@ -219,8 +222,8 @@ func (d *Dialog) isCallingSuspended() bool {
 	return d.ua.calls.isSuspended(d.invite.in.MayBegin)
 }
 
-// answerChallenge returns the credentials for a challenged request of the dialog; none if the challenge cannot be
-// answered.
+// answerChallenge returns the headers with credentials for a challenged request of the dialog. It returns nil if the
+// challenge cannot be answered.
 func (d *Dialog) answerChallenge(m *received, method string, first bool, body []byte) []message.Header {
 	r := challengedRequest{method: method, uri: d.remoteURI, body: body, first: first, initial: d.phase == early}
 	if !r.initial {
@@ -229,8 +232,7 @@ func (d *Dialog) answerChallenge(m *received, method string, first bool, body []
 	return d.digest.answer(&m.Received, r, d.flow.Addr.Addr())
 }
 
-// handleResponse handles a response to a request of this side. Repeated final responses to INVITEs are acknowledged
-// again.
+// handleResponse handles a response to a request of this side. A repeated final response to an INVITE gets another ACK.
 func (d *Dialog) handleResponse(m *received) {
 	switch {
 	case d.matchResponse(m):

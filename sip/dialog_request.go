@@ -53,7 +53,8 @@ func (d *Dialog) handleRequest(m *received) {
 	}
 }
 
-// refuseFork answers a request in the dialog of another fork, which was ended.
+// refuseFork answers a request in the dialog of another fork, which endFork has ended: a BYE with 200 and any other
+// request with 481.
 func (d *Dialog) refuseFork(m *received) {
 	code := 481
 	if m.Method == message.MethodBye && d.acks.hasFork(m.From.Tag) {
@@ -81,7 +82,7 @@ func (d *Dialog) handleBye(m *received) {
 	}
 }
 
-// handleInfo handles an INFO: a key press, or a body that is ignored.
+// handleInfo handles an INFO with a key press. An INFO without a body is accepted, and one with another body gets 415.
 func (d *Dialog) handleInfo(m *received) {
 	key, duration := byte(0), 0
 	switch m.ContentType {

@@ -25,13 +25,13 @@ type DialogState struct {
 	Pinned       bool           `json:"pinned,omitempty"` // with a phone: all requests go to Target
 	Confirmed    bool           `json:"confirmed,omitempty"`
 
-	// A CANCEL of another process repeats these parts of the INVITE, so that the remote party accepts it from any
-	// node.
+	// The following fields are parts of the INVITE. A CANCEL from another process repeats them, so that the remote party
+	// accepts it from any node.
 	SentBy         string   `json:"sent_by,omitempty"` // of its Via
 	Route          []string `json:"route,omitempty"`
 	HasCredentials bool     `json:"proves,omitempty"` // of an InitialState: a challenge would be answered by a second INVITE
 
-	// Only for Resume.
+	// Only Resume uses the following fields.
 	RemoteCSeq     int64  `json:"remote_cseq,omitempty"`     // highest CSeq of the remote party; 0: none was received
 	LocalParty     string `json:"local_party,omitempty"`     // value of From without the tag; "": <LocalURI>
 	ContactUser    string `json:"contact_user,omitempty"`    // of the Contact of this side
@@ -42,7 +42,7 @@ type DialogState struct {
 	Environment domain.Environment `json:"-"` // as in Invite; the caller of Resume and EndAbandoned sets it from the call's row
 }
 
-// State returns the state to be stored, with which another process can end or resume the dialog.
+// State returns the state that the owner stores, so that another process can end or resume the dialog.
 func (d *Dialog) State() DialogState {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,8 +65,8 @@ func (d *Dialog) state() DialogState {
 	return s
 }
 
-// resumedCSeqStep is added to the CSeq of a resumed dialog. It is above the number of requests that its process can
-// have sent after it stored the state.
+// resumedCSeqStep is added to the CSeq of a resumed dialog. It is larger than the number of requests that the earlier
+// process can have sent after it stored the state.
 const resumedCSeqStep = 4096
 
 // RaiseCSeq raises the CSeq above that of all requests that the dialog's process may have sent after the state was
@@ -74,7 +74,7 @@ const resumedCSeqStep = 4096
 // resumption begins above it.
 func (s *DialogState) RaiseCSeq() { s.LocalCSeq += resumedCSeqStep }
 
-// ErrIncompleteState reports that a state does not suffice to resume its dialog.
+// ErrIncompleteState reports that a stored state lacks data without which its dialog cannot be resumed.
 var ErrIncompleteState = errors.New("sip: the dialog state is incomplete")
 
 // Resumption describes an answered dialog of another process that continues in this one.
@@ -126,7 +126,7 @@ func (u *UserAgent) Resume(r Resumption) (*Dialog, error) {
 	return d, nil
 }
 
-// addResumption adds to a state what only Resume needs.
+// addResumption sets the fields of a state that only Resume uses.
 func (d *Dialog) addResumption(s *DialogState) {
 	s.RemoteCSeq, s.ContactUser = max(d.remoteCSeq, 0), d.contactUser
 	s.SessionSeconds, s.Refreshes, s.Update = int(d.session.terms.Interval/time.Second), d.session.terms.WeRefresh, d.session.acceptsUpdate

@@ -8,14 +8,14 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// dialogTable finds the dialog of a message.
+// dialogTable finds the dialog to which a received message belongs.
 type dialogTable struct {
 	mu    sync.RWMutex
 	byKey map[dialogKey]*Dialog
 	// standalone are the clients that send requests outside of dialogs.
 	standalone map[dialogKey]*StandaloneClient
-	// pending are inbound INVITEs by Call-ID and From tag. Retransmissions and CANCELs are found by it, because
-	// they have no tag of this side.
+	// pending are inbound INVITEs by Call-ID and From tag. Retransmissions and CANCELs of an INVITE are found here,
+	// because they do not contain the tag of this side.
 	pending map[dialogKey]*Dialog
 }
 
@@ -30,7 +30,7 @@ func (t *dialogTable) add(d *Dialog) bool {
 	return true
 }
 
-// addInbound stores the dialog of an inbound INVITE. It returns false if the dialog is known.
+// addInbound stores the dialog of an inbound INVITE. It returns false if a dialog of this INVITE is already stored.
 func (t *dialogTable) addInbound(d *Dialog) bool {
 	caller := d.server.callerKey()
 	t.mu.Lock()
@@ -56,7 +56,7 @@ func (t *dialogTable) remove(d *Dialog) {
 	}
 }
 
-// addStandalone stores a client. It returns false if its key is in use.
+// addStandalone stores a StandaloneClient. It returns false if its key is in use.
 func (t *dialogTable) addStandalone(s *StandaloneClient) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -67,7 +67,7 @@ func (t *dialogTable) addStandalone(s *StandaloneClient) bool {
 	return true
 }
 
-// removeStandalone deletes a client.
+// removeStandalone deletes a StandaloneClient.
 func (t *dialogTable) removeStandalone(s *StandaloneClient) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +82,8 @@ func (t *dialogTable) findStandalone(k dialogKey) *StandaloneClient {
 	return t.standalone[k]
 }
 
-// client returns the sender of a request; nil: there is none.
+// client returns the sender of the requests with a dialog key: a dialog or a StandaloneClient. It returns nil if there
+// is none.
 func (t *dialogTable) client(k dialogKey) *userAgentClient {
 	if d := t.find(k); d != nil {
 		return &d.userAgentClient

@@ -23,8 +23,8 @@ type challengedRequest struct {
 	initial     bool // the request was sent outside of a dialog
 }
 
-// answer returns the credentials for a challenged request; none if the challenge cannot be answered. Only peer, the
-// host that the request was sent to, gets credentials.
+// answer returns the headers with credentials for a challenged request; nil if the challenge cannot be answered. Only
+// peer, the host to which the request was sent, gets credentials.
 func (c *digestClient) answer(m *transport.Received, r challengedRequest, peer netip.Addr) []message.Header {
 	if c.credentials == nil {
 		return nil

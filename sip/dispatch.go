@@ -79,7 +79,7 @@ func (u *UserAgent) dispatchRequest(m *received) {
 	u.dispatchOwnRequest(m, d)
 }
 
-// dispatchOwnRequest handles a request that this node owns. d is its dialog; nil: it has none.
+// dispatchOwnRequest handles a request that this node owns. d is the dialog of the request; nil if there is none.
 func (u *UserAgent) dispatchOwnRequest(m *received, d *Dialog) {
 	source := m.Source()
 	admission := u.admission(source)
@@ -146,7 +146,7 @@ func (u *UserAgent) handleInvite(m *received, phone bool, admission Admission) {
 	u.startInbound(m, admission)
 }
 
-// reject answers a request and stores nothing. A retransmission gets the same answer.
+// reject answers a request with an error and stores nothing. A retransmission gets the same response.
 func (u *UserAgent) reject(m *received, code int) {
 	var extra []message.Header
 	switch code {
@@ -164,7 +164,8 @@ func (u *UserAgent) reject(m *received, code int) {
 	u.reply(&m.Received, code, "", extra)
 }
 
-// handleUndelivered reads the beginning of a sent datagram that an ICMP error returned.
+// handleUndelivered ends the transaction of a sent request that an ICMP error returned. payload is the beginning of the
+// sent datagram.
 func (u *UserAgent) handleUndelivered(payload []byte) {
 	defer u.recovered("icmp", nil)
 	method, rest, _ := bytes.Cut(payload, []byte(" "))

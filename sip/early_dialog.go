@@ -2,12 +2,12 @@ package sip
 
 import "github.com/callboard/callboard/sip/message"
 
-// maxPracks bounds the concurrent PRACKs of one early dialog, as each costs a timer and retransmissions for 32 s. A
-// peer that follows RFC 3262 waits for each PRACK before it sends the next reliable provisional response.
+// maxPracks is the maximum number of concurrent PRACKs of one early dialog, because each costs a timer and
+// retransmissions for 32 s. A peer that follows RFC 3262 waits for each PRACK before its next reliable response.
 const maxPracks = 8
 
-// fork is one early dialog of an outbound leg. Each To tag has one (RFC 3261 §12.1.2). The fork that is answered
-// becomes the Dialog.
+// fork is one early dialog of an outbound leg. Each To tag in the responses has its own fork (RFC 3261 §12.1.2). The
+// fork that is answered becomes the Dialog.
 type fork struct {
 	remote        remoteParty
 	localCSeq     uint32 // of the last request of this side
@@ -21,7 +21,7 @@ type fork struct {
 	acceptsUpdate bool   // its Allow names UPDATE
 }
 
-// fork returns the early dialog of a To tag; nil: there is none.
+// fork returns the early dialog with a To tag; nil if there is none.
 func (c *inviteClient) fork(tag string) *fork {
 	for _, f := range c.forks {
 		if f.remote.tag == tag {
@@ -31,7 +31,7 @@ func (c *inviteClient) fork(tag string) *fork {
 	return nil
 }
 
-// forkOf finds or creates the early dialog of a provisional response; nil: there are too many.
+// forkOf finds or creates the early dialog of a provisional response. It returns nil if the leg has maxForks early dialogs.
 func (c *inviteClient) forkOf(m *received) *fork {
 	f := c.fork(m.To.Tag)
 	if f == nil {
@@ -45,8 +45,8 @@ func (c *inviteClient) forkOf(m *received) *fork {
 	return f
 }
 
-// sendPrack acknowledges a reliable provisional response. It returns false for a retransmission and for a response
-// out of order, which change nothing (RFC 3262 §4).
+// sendPrack sends the PRACK for a reliable provisional response. It returns false for a retransmission and for a
+// response out of order, which are ignored (RFC 3262 §4).
 func (c *inviteClient) sendPrack(f *fork, m *received, rseq uint32) bool {
 	if f.rseq != 0 && rseq != f.rseq+1 || f.pracks >= maxPracks {
 		return false
@@ -68,7 +68,7 @@ func (c *inviteClient) sendPrack(f *fork, m *received, rseq uint32) bool {
 	return true
 }
 
-// handleEarlyRequest handles a request of the called party before its answer.
+// handleEarlyRequest handles a request that the callee of an outbound leg sends before the answer.
 func (d *Dialog) handleEarlyRequest(m *received) {
 	var f *fork
 	if d.invite != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// withHeaders adds headers, and a body after "
-//
-// ", to a request of the caller.
+// withHeaders adds headers to a request of the caller. An element of extra with an empty line consists of a header and
+// the body after that line.
 func withHeaders(request string, extra ...string) string {
 	head, _, _ := strings.Cut(request, "Content-Length: 0")
 	body, lines := "", []string{head}

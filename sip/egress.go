@@ -16,7 +16,7 @@ import (
 // ErrTestEnvironment refuses a request of the test environment to a peer other than the test carrier.
 var ErrTestEnvironment = errors.New("sip: requests of the test environment may only go to the test carrier")
 
-// checkTarget refuses a target that the listeners cannot reach, and sets defaults.
+// checkTarget returns an error for an invalid target or one that no listener can reach, and sets the default transport.
 func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	if _, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); t.Transport == "" && (t.Port != 0 || err == nil) {
 		t.Transport = resolve.UDP
@@ -34,7 +34,7 @@ func (u *UserAgent) checkTarget(t *resolve.Target) error {
 	return nil
 }
 
-// reachable returns the addresses of a target that Config.MayReach allows, whatever the source of the target.
+// reachable returns the addresses that have a suitable socket and that Config.MayReach allows.
 func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
 	var out []resolve.Target
 	for _, t := range found {
@@ -49,7 +49,8 @@ func (u *UserAgent) reachable(found []resolve.Target) []resolve.Target {
 	return out
 }
 
-// checkEnvironment refuses a target before its name is looked up: the address of the test carrier is known.
+// checkEnvironment returns an error if the environment forbids the target. It needs no DNS lookup, because the only
+// target that a restricted environment allows is the IP address of the test carrier.
 func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) error {
 	if u.cfg.TestCarrier == nil || env == domain.Live {
 		return nil
@@ -61,7 +62,7 @@ func (u *UserAgent) checkEnvironment(env domain.Environment, t resolve.Target) e
 	return nil
 }
 
-// allowsFlow reports whether a request of an environment may go to a flow. A request without an environment is
+// allowsFlow reports whether a request of an environment may be sent over a flow. A request without an environment is
 // restricted like a request of the test environment.
 func (u *UserAgent) allowsFlow(env domain.Environment, to transport.Flow) bool {
 	if u.cfg.TestCarrier == nil || env == domain.Live {

@@ -2,8 +2,8 @@ package sip
 
 import "sync"
 
-// eventQueue is the lock of a userAgentClient with the callbacks that wait until the lock is released. They are
-// called in order and one at a time, on the goroutine that releases the lock first.
+// eventQueue is the lock of a userAgentClient, with the callbacks that run once the lock is released. Callbacks run in
+// order and one at a time, on the goroutine that releases the lock first.
 type eventQueue struct {
 	mu         sync.Mutex
 	recovered  func(where string, then func()) // called by defer: recovers a panic of a callback
@@ -49,7 +49,8 @@ func (q *eventQueue) emit(e Event) {
 	}
 }
 
-// emitLast queues the last event. The owner is released, while the dialog stays for late messages.
+// emitLast queues the last event for the owner. Then it drops the reference to the owner, while the dialog stays in
+// memory for late messages.
 func (q *eventQueue) emitLast(e Event) {
 	q.emit(e)
 	q.notify = nil

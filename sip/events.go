@@ -21,9 +21,9 @@ type (
 		Body  []byte // always empty: with SDP the event is Early
 		State DialogState
 	}
-	// Early reports an 18x with SDP: audio before the answer. State.RemoteTag distinguishes the forks; each fork
-	// may send several. Reliable: the SDP is the answer to the INVITE's offer. Otherwise it is a preview of the
-	// answer.
+	// Early reports an 18x with SDP, so that audio may arrive before the answer. State.RemoteTag distinguishes the forks,
+	// each of which may send several such responses. If Reliable is true, the SDP is the answer to the INVITE's offer.
+	// Otherwise it is a preview of the answer.
 	Early struct {
 		Code     int
 		Body     []byte
@@ -37,24 +37,24 @@ type (
 		PDD   time.Duration // from the INVITE to the first 18x, or to the answer
 		Offer bool          // Body is an offer, because the INVITE had none: Dialog.Respond must follow within 10 s
 	}
-	// Refused reports that the leg is over and cannot ring any more.
+	// Refused reports that the leg is over and that no phone of the remote party can ring any more.
 	Refused struct{ Final outcome.Final }
-	// Reoffer is a re-INVITE, UPDATE or PRACK with SDP. With an empty Body the answer has to carry an offer.
-	// Without Reply within 10 s the request is refused.
+	// Reoffer reports a re-INVITE, UPDATE or PRACK with an SDP offer. If Body is empty, the answer has to carry an offer.
+	// Without a call of Reply within 10 s the request is refused.
 	Reoffer struct {
 		Body  []byte
 		Hold  message.Hold
 		Reply func(code int, answer []byte, extra ...message.Header) // must be called once; later calls do nothing
 	}
-	// Accepted is the SDP answer in an ACK. It is reported if the INVITE had no offer.
+	// Accepted reports the SDP answer in an ACK or PRACK, if the INVITE had no offer.
 	Accepted struct{ Body []byte }
 	// InfoDigit is a key press that was received by INFO.
 	InfoDigit struct {
 		Key        byte
 		DurationMs int
 	}
-	// Referred is a REFER of the remote party, which asks this side to call a target. Without Accept within 5 s it
-	// is refused with 403. Only the syntax of To and of Replaces has been checked, not their destination.
+	// Referred reports a REFER, by which the remote party asks this side to call a target. Without Accept within 5 s the
+	// REFER is refused with 403. Only the syntax of To and Replaces was checked, not whether the target may be called.
 	Referred struct {
 		To         string // sip:, sips: or tel: URI without headers
 		ReferredBy string // URI; "": the header is missing
@@ -65,9 +65,9 @@ type (
 		Accept func() (notify func(code int, phrase string, final bool))
 		Refuse func(code int)
 	}
-	// Replaced is an INVITE that asks to take this dialog over (RFC 3891). Incoming.Answer accepts it; this dialog
-	// is ended once the new one is confirmed. If the owner does not answer, ring or reject within 5 s, the INVITE
-	// is refused with 403.
+	// Replaced reports an INVITE that asks to take this dialog over (RFC 3891). Incoming.Answer accepts it, and this
+	// dialog is ended once the ACK of the new dialog has arrived. If the owner does not answer, ring or reject within
+	// 5 s, the INVITE is refused with 403.
 	Replaced struct{ By *Incoming }
 	// Ended reports that an answered call is over on both sides.
 	Ended struct {

@@ -19,7 +19,7 @@ func (u *UserAgent) SetTransportTimeouts(header, greet time.Duration) {
 	u.transport.SetTimeouts(header, greet)
 }
 
-// SentBy returns the host:port of Via and Contact for a peer.
+// SentBy returns the host:port that Via and Contact carry in messages to a peer.
 func (u *UserAgent) SentBy(network string, far netip.AddrPort) string {
 	return u.transport.SentBy(transport.Flow{Network: network, Addr: far})
 }
@@ -27,7 +27,7 @@ func (u *UserAgent) SentBy(network string, far netip.AddrPort) string {
 // MaskSecrets returns a message as a trace shows it.
 func MaskSecrets(b []byte) []byte { return message.MaskSecrets(b) }
 
-// ReadDTMFRelay parses the body of an INFO.
+// ReadDTMFRelay parses the application/dtmf-relay body of an INFO.
 func ReadDTMFRelay(body []byte) (key byte, duration int) { return message.ParseDTMFRelay(body) }
 
 // ReadReason parses a Reason header.

@@ -26,7 +26,7 @@ func (u *UserAgent) StoredSources() (sources, peers, pool int) {
 	return sources, peers, u.transport.ParserPoolSize()
 }
 
-// SpendTokens takes n tokens of one source at one time and returns how many it got.
+// SpendTokens tries to take n tokens of one source at the same time, and returns how many it got.
 func SpendTokens(rate, n int, a netip.Addr, now time.Time) int {
 	f, had := transport.NewIngressFilter(rate), 0
 	for range n {
@@ -37,7 +37,7 @@ func SpendTokens(rate, n int, a netip.Addr, now time.Time) int {
 	return had
 }
 
-// ValidateBytes parses a request and returns the validation rule that it breaks, with the status code.
+// ValidateBytes parses a request and returns the status code and the name of the first validation rule that it breaks.
 func ValidateBytes(b []byte) (code int, name string) {
 	if !transport.IsWellFormed(b) {
 		return 0, "malformed"

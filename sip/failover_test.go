@@ -93,8 +93,8 @@ func status(code int, extra ...string) func(msg) string {
 	return func(m msg) string { return m.reply(code, "p1", extra...) }
 }
 
-// TestInviteTriesSRVTargetsInOrder records what each target receives. The CSeq shows that an INVITE was sent to the
-// closed port.
+// TestInviteTriesSRVTargetsInOrder checks which requests each target receives. The CSeq shows that an INVITE was also
+// sent to the closed port.
 func TestInviteTriesSRVTargetsInOrder(t *testing.T) {
 	t.Parallel()
 	log := new(requestLog)
@@ -132,7 +132,8 @@ func TestInviteTriesSRVTargetsInOrder(t *testing.T) {
 	assert.EqualValues(t, 1, near.Counters().TransportErrors, "the closed port was tried once and caused an ICMP error")
 }
 
-// TestInviteTriesNextTargetAfterClosedTCPPort connects to the second target.
+// TestInviteTriesNextTargetAfterClosedTCPPort checks that the INVITE goes to the second target if the first TCP port is
+// closed.
 func TestInviteTriesNextTargetAfterClosedTCPPort(t *testing.T) {
 	t.Parallel()
 	far := startUserAgent(t, answerCalls(newEventLog()))
@@ -201,7 +202,7 @@ func TestInviteTriesNextTargetOnlyAfter503(t *testing.T) {
 	}
 }
 
-// resolverOf returns a resolver that asks one name server.
+// resolverOf returns a resolver that queries only one name server.
 func resolverOf(t *testing.T, server *siptest.NameServer) *resolve.Resolver {
 	t.Helper()
 	hosts := filepath.Join(t.TempDir(), "hosts")

@@ -12,8 +12,8 @@ import (
 
 const lookupTimeout = 4 * time.Second
 
-// flowBack returns the flow of requests in an inbound dialog whose Contact cannot be used. It leads to the source
-// of the INVITE, and to a phone that is connected to another node through that node.
+// flowBack returns the flow for requests of this side in an inbound dialog whose Contact cannot be used. The flow leads
+// to the source of the INVITE. If that phone is connected to another node, the flow leads through that node.
 func (u *UserAgent) flowBack(m *received) transport.Flow {
 	if m.Relay == nil {
 		return m.Flow
@@ -46,7 +46,7 @@ func (u *UserAgent) resolve(t resolve.Target) []resolve.Target {
 	return found
 }
 
-// flowBeforeLookup returns the flow to a target as far as it is known without a DNS lookup.
+// flowBeforeLookup returns the flow to a target without a DNS lookup. If the host is a name, the flow has no address.
 func flowBeforeLookup(t resolve.Target) transport.Flow {
 	if ip, err := netip.ParseAddr(strings.Trim(t.Host, "[]")); err == nil {
 		return transport.FlowTo(resolve.WithAddress(t, ip))
@@ -54,7 +54,7 @@ func flowBeforeLookup(t resolve.Target) transport.Flow {
 	return transport.Flow{Network: t.Transport}
 }
 
-// proxyRoute returns the Route header of an outbound proxy.
+// proxyRoute returns the value of the Route header that sends a request through an outbound proxy.
 func proxyRoute(proxy resolve.Target) string {
 	return "sip:" + proxy.HostPort() + proxy.TransportParam() + ";lr"
 }

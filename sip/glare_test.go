@@ -41,7 +41,7 @@ func TestReinviteGlareOfOutboundCall(t *testing.T) {
 	})
 }
 
-// The callee of a call sends again within two seconds after a glare (RFC 3261 §14.1).
+// The callee of a call repeats its re-INVITE within two seconds after a glare (RFC 3261 §14.1).
 func TestReinviteGlareOfInboundCall(t *testing.T) {
 	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
 		s.peer.send(inboundInvite(), s.localAddr())

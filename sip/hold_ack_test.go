@@ -9,7 +9,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// newCallWithHeldAck starts a call whose ACK is delayed. A retransmission of the 200 changes nothing.
+// newCallWithHeldAck starts a call whose ACK is delayed (Invite.HoldAck), and checks that a retransmission of the 200
+// gets no ACK.
 func newCallWithHeldAck(t *testing.T, s *stage) *sip.Dialog {
 	t.Helper()
 	d := s.invite(func(in *sip.Invite) { in.HoldAck = true })

@@ -39,11 +39,11 @@ type Incoming struct {
 	d               *Dialog
 	replacedDialog  *Dialog // the dialog that Replaces names
 	earlyOnly       bool
-	verifier        auth.Verifier // of the trunks at its source
+	verifier        auth.Verifier // checks credentials of the trunks at the source
 	maxResponseSize int           // maximum size of a response to the INVITE
 }
 
-// startInbound begins an inbound call.
+// startInbound answers a new INVITE with 100 and reports the call to the owner, or refuses the call.
 func (u *UserAgent) startInbound(m *received, a Admission) {
 	if u.onInvite == nil || u.isOverloaded(m) {
 		u.stats.rejected.Add(1)
@@ -126,14 +126,14 @@ func (u *UserAgent) newInbound(m *received) *Incoming {
 	return in
 }
 
-// Dialog returns the leg before its answer, for Reoffer and ID.
+// Dialog returns the dialog of the call before its answer. Reoffer and ID may be called on it.
 func (i *Incoming) Dialog() *Dialog { return i.d }
 
 // Tag returns the tag of this side in the dialog (TracedMessage.Tag).
 func (i *Incoming) Tag() string { return i.d.key.tag }
 
-// Notify sets who receives Refused if the call ends before Answer. If the call is over already, Refused is reported
-// at once.
+// Notify sets the function that receives Refused if the call ends before Answer. If the call is over already, Refused
+// is reported at once.
 func (i *Incoming) Notify(f func(Event)) {
 	i.d.do(func() {
 		i.d.notify = f
@@ -145,9 +145,9 @@ func (i *Incoming) Notify(f func(Event)) {
 	})
 }
 
-// Answer accepts the call with 200, which is repeated until its ACK. If the caller has given up meanwhile, notify
-// gets Ended at once. An SDP answer in the ACK, for an INVITE without a body, is reported as Accepted. The 200
-// waits for the PRACK of SDP sent before, and does not repeat SDP that was acknowledged.
+// Answer accepts the call with 200, which is repeated until its ACK. If the caller has given up meanwhile, notify gets
+// Ended at once. If the INVITE had no offer, the SDP answer in the ACK is reported as Accepted. If a reliable 1xx has
+// sent SDP, the 200 waits for its PRACK and does not repeat the SDP.
 func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	d := i.d
 	d.do(func() {
@@ -166,8 +166,8 @@ func (i *Incoming) Answer(body []byte, notify func(Event)) *Dialog {
 	return d
 }
 
-// Reject refuses the call. extra are further headers of the response. retryAfter is rounded to seconds; 0: no
-// Retry-After.
+// Reject refuses the call with a status code. extra are further headers of the response. retryAfter is rounded to
+// seconds; with 0 the response has no Retry-After.
 func (i *Incoming) Reject(code int, retryAfter time.Duration, extra ...message.Header) {
 	extra = append(retryHeader(retryAfter), extra...)
 	i.d.do(func() { i.d.server.refuse(max(300, min(code, 699)), extra, outcome.Final{}) })

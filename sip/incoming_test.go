@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// callReceiver passes inbound calls to a test.
+// callReceiver holds the inbound calls that the user agent reports, so that a test can receive them.
 type callReceiver struct{ calls chan *sip.Incoming }
 
 func bubbleInbound(t *testing.T, f func(t *testing.T, s *stage, in *callReceiver)) {
@@ -30,7 +30,8 @@ func bubbleInbound(t *testing.T, f func(t *testing.T, s *stage, in *callReceiver
 	})
 }
 
-// inboundInvite returns an INVITE of the scripted peer. Lines replace headers, or add them with a leading "+".
+// inboundInvite returns an INVITE of the scripted peer. Each line replaces the header of the same name. A line with a
+// leading "+" adds a header instead.
 func inboundInvite(lines ...string) string {
 	head := []string{
 		"INVITE sip:+15551000@" + localAddr + " SIP/2.0",
@@ -84,7 +85,8 @@ func toTagOf(m msg) string {
 	return tag
 }
 
-// An Identity header is long, may occur several times, and has a compact form (RFC 8224).
+// An Identity header is long, may occur several times, and has a compact form (RFC 8224). The call must report all of
+// its values completely.
 func TestIdentityHeadersOfInboundCallAreComplete(t *testing.T) {
 	bubbleInbound(t, func(t *testing.T, s *stage, in *callReceiver) {
 		long := strings.Repeat("a", 2000) + ";info=<https://c.example/x>;ppt=shaken"

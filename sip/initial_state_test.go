@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// initialInvites are INVITEs whose process is killed before it receives a response.
+// initialInvites returns changes to an INVITE, one per case in which the process is killed before it gets a response.
 func initialInvites() map[string]func(*sip.Invite) {
 	return map[string]func(*sip.Invite){
 		"direct": func(*sip.Invite) {},
@@ -66,7 +66,7 @@ func TestInitialStateLetsAnotherNodeCancelInvite(t *testing.T) {
 	}
 }
 
-// A target that requires authentication has received a second INVITE, and the CANCEL must match that one.
+// A target that requires authentication has received a second INVITE. The new process must cancel both INVITEs.
 func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := newStage(t, nil)
@@ -92,7 +92,7 @@ func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 			s.peer.send(cancel.reply(map[bool]int{true: 481, false: 200}[cancel.get("CSeq") == "1 CANCEL"], ""), s.localAddr())
 		}
 		assert.Empty(t, via)
-		// The peer answers the restarted process, which handles the end of the INVITE.
+		// The final response to the INVITE arrives at the restarted process, which must acknowledge it.
 		s.peer.send(second.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		assert.True(t, <-done)
@@ -100,8 +100,8 @@ func TestInitialStateCancelsBothInvitesOfChallengedCall(t *testing.T) {
 	})
 }
 
-// A phone that starts to ring after the CANCEL is cancelled again. A target with a host name cannot be predicted,
-// so its INVITE cannot be cancelled.
+// A phone that starts to ring after the CANCEL is cancelled again. For a target with a host name the state has only
+// Call-ID and target, because the address of the INVITE is not known yet.
 func TestInitialStateCancelsLateRingingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := newStage(t, nil)

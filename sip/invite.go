@@ -31,14 +31,14 @@ type Invite struct {
 	FromDomain   string // "": the public host
 	Headers      []message.Header
 	Body         []byte        // SDP
-	RingTimeout  time.Duration // from the first 18x. Default: 30 s
+	RingTimeout  time.Duration // maximum time from the first 18x to the answer. Default: 30 s
 	SilentAfter  time.Duration // time limit for the first response of an address. Default: 5 s
 	Notify       func(Event)   // receives the events in order, never concurrently for one dialog; must not block
 	MayBegin     func() bool   // whether the leg may begin, checked right before each initial INVITE is sent, in addition to Config.MayCall; must not wait. nil: always
 	HoldAck      bool          // the ACK waits for Dialog.Ack, at most 3 s, so that an owner that stores the answer first loses no dialog in a crash
-	SetupTimeout time.Duration // from the first 100 until a 18x. Default: 60 s
+	SetupTimeout time.Duration // maximum time from the first 1xx to an 18x. Default: 60 s
 
-	// An INVITE without Body requests an offer: Answered.Offer is set then, and the ACK waits for Dialog.Respond.
+	// If Body is empty, the INVITE asks for an offer. Then Answered.Offer is true, and the ACK waits for Dialog.Respond.
 	Reliable       bool              // offers 100rel (RFC 3262), but never requires it
 	SessionExpires time.Duration     // requested (RFC 4028), at least 90 s; 0: left to the remote party
 	Replaces       *message.DialogID // the dialog of the remote party that this leg takes over (RFC 3891)
@@ -51,10 +51,10 @@ const (
 	defaultSetupTimeout = 60 * time.Second
 )
 
-// MaxBody bounds the bodies of requests, in bytes.
+// MaxBody is the maximum size of a request body in bytes.
 const MaxBody = 8 << 10
 
-// checkInvite refuses invalid input and sets defaults.
+// checkInvite returns an error for invalid fields of an Invite, and sets the defaults of empty fields.
 func (u *UserAgent) checkInvite(in *Invite) error {
 	if err := u.checkTarget(&in.Target); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (u *UserAgent) checkInvite(in *Invite) error {
 	return nil
 }
 
-// ownHeaders returns the names of headers that only the dialog may write.
+// ownHeaders returns the names of headers that the owner of a call may not add, because the dialog writes them.
 func ownHeaders() []string {
 	return []string{
 		"via", "from", "to", "call-id", "cseq", "max-forwards", "contact", "content-length", "content-type",

@@ -24,8 +24,8 @@ const (
 
 var errNotReady = errors.New("sip: not listening")
 
-// inviteClient sends the INVITE of an outbound leg to the addresses of its target in turn (RFC 3261 §13.2). It ends
-// when an address answers or the leg is refused, and stays in memory for late responses.
+// inviteClient sends the INVITE of an outbound leg to the addresses of its target, one after another (RFC 3261 §13.2).
+// It stops when an address answers or the leg is refused, and stays in memory for late responses.
 type inviteClient struct {
 	d              *Dialog
 	in             Invite           // zero once the leg is answered or refused
@@ -35,7 +35,7 @@ type inviteClient struct {
 	forks          []*fork // early dialogs
 	sentAt         time.Time
 	pdd            time.Duration // post-dial delay; 0: not known yet
-	reported       string        // the last Ringing without a To tag
+	reported       string        // the last Ringing event for a response without a To tag
 	reports        int           // number of Ringing and Early events
 	challenges     int           // challenges that were answered
 	trying         bool          // a provisional response arrived
@@ -51,8 +51,8 @@ type inviteClient struct {
 	refreshedTimer *time.Timer // timer C (RFC 3261 §16.6)
 }
 
-// Invite starts an outbound leg. Invalid input returns an error. All later failures, including a name that does not
-// resolve, are reported by Notify.
+// Invite starts an outbound leg. It returns an error for invalid input. All later failures, including a host name that
+// does not resolve, are reported by Invite.Notify.
 func (u *UserAgent) Invite(in Invite) (*Dialog, error) {
 	if !u.isReady() {
 		return nil, errNotReady
@@ -138,7 +138,7 @@ func (c *inviteClient) tryNextAddress() {
 	c.sendInvite()
 }
 
-// sendAgain sends the INVITE with the next CSeq.
+// sendAgain sends the INVITE to the same address with the next CSeq.
 func (c *inviteClient) sendAgain() {
 	c.d.localCSeq++
 	c.sendInvite()
@@ -169,7 +169,7 @@ func (c *inviteClient) sendInvite() {
 	d.start(c.tx, c.handleResponse)
 }
 
-// handleResponse handles a response to the INVITE. m nil: no final response arrived.
+// handleResponse handles a response to the INVITE. m is nil if no final response arrived; err is then the reason.
 func (c *inviteClient) handleResponse(m *received, err error) {
 	if m == nil && errors.Is(err, transport.ErrCallsSuspended) { // not a failure of the address
 		c.refuse(outcome.Final{CallsSuspended: true, Phrase: transport.ErrCallsSuspended.Error()})
@@ -205,7 +205,7 @@ func (c *inviteClient) rateAddress(hasAnswered bool) {
 	}
 }
 
-// handleProvisional handles a 1xx. Provisional responses may arrive in any order.
+// handleProvisional handles a 1xx response to the INVITE. Provisional responses may arrive in any order.
 func (c *inviteClient) handleProvisional(m *received) {
 	d := c.d
 	c.tx.extend(24 * time.Hour) // from now on the timers below limit the wait
@@ -254,7 +254,8 @@ func (c *inviteClient) handleProvisional(m *received) {
 	d.emit(Ringing{Code: m.Code, State: d.state()})
 }
 
-// restartTimerC limits the time between two provisional responses if RingTimeout is longer than timer C.
+// restartTimerC starts timer C (RFC 3261 §16.6) again, if RingTimeout is longer. It limits the time between two
+// provisional responses.
 func (c *inviteClient) restartTimerC() {
 	switch {
 	case c.in.RingTimeout <= timerC:
@@ -265,7 +266,7 @@ func (c *inviteClient) restartTimerC() {
 	}
 }
 
-// timeOut cancels a leg that has waited too long, and sets reason.
+// timeOut cancels a leg that has waited too long. It sets reason to true, which names the time limit that was exceeded.
 func (c *inviteClient) timeOut(reason *bool) {
 	if c.d.phase != early || c.cancelWanted {
 		return
@@ -274,8 +275,8 @@ func (c *inviteClient) timeOut(reason *bool) {
 	c.cancel("no answer")
 }
 
-// cancel ends the leg before its answer: at once if no INVITE was sent, by CANCEL once a 1xx arrived (RFC 3261
-// §9.1).
+// cancel ends the leg before its answer. If no INVITE was sent, the leg ends at once. Otherwise a CANCEL is sent after
+// the first 1xx (RFC 3261 §9.1).
 func (c *inviteClient) cancel(reason string) {
 	c.cancelWanted, c.cancelReason = true, reason
 	if c.tx == nil {
@@ -287,7 +288,7 @@ func (c *inviteClient) cancel(reason string) {
 	}
 	c.cancelSent = true
 	c.sendCancel(c.tx.cseq, reason, func(*received, error) {})
-	// The remote party has to send a final response to the INVITE, but may be gone.
+	// The remote party has to send a final response to the INVITE. This timer ends the leg if no response comes.
 	c.d.after(transactionTimeout, func() { c.refuse(outcome.Final{}) })
 }
 
@@ -305,8 +306,8 @@ func (c *inviteClient) sendCancel(cseq uint32, reason string, done func(*receive
 	d.start(&clientTransaction{method: message.MethodCancel, cseq: cseq, remote: d.beforeDialog(), to: to, headers: headers}, done)
 }
 
-// handleSuccess handles the first 2xx. A 2xx that crosses the CANCEL is acknowledged and ended; only then is the
-// leg refused.
+// handleSuccess handles the first 2xx. If the leg was cancelled meanwhile, the call gets ACK and BYE, and Refused is
+// reported after the BYE.
 func (c *inviteClient) handleSuccess(m *received) {
 	d := c.d
 	c.final = true
@@ -352,7 +353,8 @@ func (c *inviteClient) handleSuccess(m *received) {
 	}
 }
 
-// handleFailure handles a final response other than 2xx. A challenge is answered.
+// handleFailure handles a final response other than 2xx. It sends the INVITE again after a challenge, a 422, or a 503
+// of an address, and otherwise ends the leg.
 func (c *inviteClient) handleFailure(m *received) {
 	d := c.d
 	if m.IsChallenge() && !c.cancelWanted {

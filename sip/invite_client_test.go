@@ -172,7 +172,7 @@ func TestCancelWaitsForTheFirstProvisional(t *testing.T) {
 		s.peer.expect("ACK")
 		refused := next[sip.Refused](t, s.events)
 		assert.Equal(t, outcome.Final{Code: 487, Phrase: "X", Cancelled: true, Sent: true}, refused.Final)
-		// The 487 is repeated because its ACK was lost.
+		// The remote party repeats the 487 because its ACK was lost. The 487 gets another ACK.
 		s.peer.send(inv.reply(487, "p1"), s.localAddr())
 		s.peer.expect("ACK")
 		s.peer.expectNothing(time.Minute)
@@ -211,7 +211,7 @@ func TestCancelCrossing2xxEndsCall(t *testing.T) {
 		f := next[sip.Refused](t, s.events).Final
 		assert.True(t, f.Cancelled)
 		assert.True(t, f.RangBefore)
-		// The 200 is repeated: it gets another ACK and no second BYE.
+		// The remote party repeats the 200, which gets another ACK and no second BYE.
 		s.peer.send(inv.reply(200, "p1", contact, sdp), s.localAddr())
 		s.peer.expect("ACK")
 		s.peer.expectNothing(time.Minute)

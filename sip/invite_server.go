@@ -20,7 +20,7 @@ type serverTransaction struct {
 	until           time.Time
 }
 
-// isAnswered reports whether a 2xx was sent.
+// isAnswered reports whether this side has sent a 2xx.
 func (tx *serverTransaction) isAnswered() bool { return tx.code >= 200 && tx.code < 300 }
 
 // inviteServer answers the INVITEs of the remote party: the initial INVITE and re-INVITEs (RFC 3261 §13.3, §14.2).
@@ -41,10 +41,11 @@ func (s *inviteServer) callerKey() dialogKey { return dialogKey{s.d.key.callID, 
 // isUnconfirmed reports whether the initial INVITE of an inbound leg has no ACK yet.
 func (s *inviteServer) isUnconfirmed() bool { return s.d.inbound && !s.confirmed }
 
-// isAnswering reports whether the INVITE in progress has no final response yet.
+// isAnswering reports whether the INVITE in progress has got no final response from this side yet.
 func (s *inviteServer) isAnswering() bool { return s.tx != nil && s.tx.code == 0 }
 
-// awaitsAck reports whether a 2xx has no ACK yet, and whether that ACK has to bring an SDP answer.
+// awaitsAck reports whether this side has sent a 2xx without having received its ACK, and whether that ACK has to carry
+// an SDP answer.
 func (s *inviteServer) awaitsAck() (awaits, answerDue bool) {
 	awaits = s.tx != nil && s.tx.isAnswered() && !s.tx.acked
 	return awaits, awaits && s.tx.offerless
@@ -72,13 +73,13 @@ func (s *inviteServer) accept(body []byte) {
 	s.respondFinal(200, body, d.session.grant(s.tx.request))
 }
 
-// countAnswered removes the call from the unanswered calls of its host.
+// countAnswered reduces the number of unanswered calls of the caller's host, which is limited.
 func (s *inviteServer) countAnswered() {
 	s.d.ua.load.AddUnanswered(s.initial.Source().Addr.Addr(), -1)
 }
 
-// refuse ends an inbound call before its answer. why is reported to the owner if it has a code; Reject by the owner
-// itself is not reported.
+// refuse ends an inbound call before its answer. why is reported to the owner if it has a code. If the owner itself
+// rejects the call, why has no code.
 func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Final) {
 	d := s.d
 	if d.phase != early || s.tx.code != 0 {
@@ -101,7 +102,7 @@ func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Fi
 	}
 }
 
-// respondProvisional answers the INVITE in progress with a 1xx.
+// respondProvisional answers the INVITE in progress with a 1xx and returns the sent message.
 func (s *inviteServer) respondProvisional(code int, body []byte, headers []message.Header) []byte {
 	d, tag := s.d, s.d.key.tag
 	if code == 100 {
@@ -115,8 +116,8 @@ func (s *inviteServer) respondProvisional(code int, body []byte, headers []messa
 	return b
 }
 
-// respondFinal sends the final response and repeats it until the ACK: a 2xx on every transport, other responses
-// over UDP only.
+// respondFinal sends the final response to the INVITE and repeats it until the ACK. A 2xx is repeated on every
+// transport, other responses over UDP only.
 func (s *inviteServer) respondFinal(code int, body []byte, headers []message.Header) {
 	d, tx := s.d, s.tx
 	b, err := d.ua.buildResponse(&tx.request.Received, code, d.key.tag, append(d.responder.refreshHeaders(code), headers...), body)
@@ -187,7 +188,7 @@ func (s *inviteServer) handleAck(m *received) {
 	s.sendPendingBye()
 }
 
-// confirm records that the remote party has the 2xx. A dialog that this one replaces is ended then.
+// confirm records that the remote party has received the 2xx. If this dialog replaces another one, that one is ended.
 func (s *inviteServer) confirm() {
 	s.confirmed = true
 	if old := s.replaced; old != nil {
@@ -203,9 +204,9 @@ func (s *inviteServer) sendPendingBye() {
 	}
 }
 
-// handleRepeatedInvite handles an INVITE with a known Call-ID and From tag: a retransmission, or the same request
-// received over another path (482, RFC 3261 §8.2.2.2). It returns true for a new attempt: the caller's previous
-// call is over and the CSeq is higher.
+// handleRepeatedInvite handles an INVITE with a known Call-ID and From tag. A retransmission gets the last response
+// again. The same request over another path gets 482 (RFC 3261 §8.2.2.2). fresh is true for a new call attempt: the
+// caller's previous call is over and the CSeq is higher.
 func (s *inviteServer) handleRepeatedInvite(m *received) (fresh bool) {
 	d, first := s.d, s.initial
 	if m.CSeq > first.CSeq && d.phase == over {
@@ -230,7 +231,7 @@ func (s *inviteServer) handleCancel(m *received) {
 	s.refuse(487, nil, outcome.Final{Code: 487, Cancelled: true, Q850: q850, Reason: text})
 }
 
-// repeatResponse answers a retransmission of the INVITE in progress. It returns false if m is another INVITE.
+// repeatResponse answers a retransmission of the INVITE in progress. It returns false if m is not a retransmission.
 func (s *inviteServer) repeatResponse(m *received) bool {
 	if s.tx == nil || s.tx.request.CSeq != m.CSeq {
 		return false
@@ -241,7 +242,8 @@ func (s *inviteServer) repeatResponse(m *received) bool {
 	return true
 }
 
-// handleReinvite handles a re-INVITE. Concurrent INVITEs get the responses of RFC 3261 §14.2.
+// handleReinvite handles a re-INVITE. If another INVITE or offer is in progress, the re-INVITE is refused with the
+// responses of RFC 3261 §14.2.
 func (s *inviteServer) handleReinvite(m *received) {
 	d := s.d
 	awaits, answerDue := s.awaitsAck()

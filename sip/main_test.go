@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The parallel tests wait for the timers of SIPp and use little CPU time.
+// TestMain raises the number of parallel tests, because the tests wait for timers of SIPp and use little CPU time.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f != nil && f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {

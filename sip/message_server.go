@@ -19,7 +19,7 @@ const (
 )
 
 // IncomingMessage is an inbound MESSAGE outside of any dialog (RFC 3428). Its owner answers it once, after the
-// message is stored. The sender repeats a MESSAGE without an answer.
+// message is stored. Without an answer the sender repeats the MESSAGE.
 type IncomingMessage struct {
 	From, To, CallID, TrunkID string
 	IsAuthenticated           bool // the trunk has authenticated by digest as TrunkID
@@ -104,7 +104,8 @@ func messageKey(m *received) string {
 	return strings.Join([]string{m.Branch(), via.Host, strconv.Itoa(via.Port), m.CallID, strconv.FormatUint(uint64(m.CSeq), 10), m.Source().Addr.Addr().String()}, "\x00")
 }
 
-// start returns the transaction of a MESSAGE, and creates it if fresh; nil: there are too many.
+// start returns the transaction of a MESSAGE. fresh is true if start has created it. s is nil if too many transactions
+// exist.
 func (t *messageTransactions) start(m *received) (s *messageTransaction, fresh bool) {
 	key := messageKey(m)
 	t.mu.Lock()
@@ -123,7 +124,7 @@ func (t *messageTransactions) start(m *received) (s *messageTransaction, fresh b
 
 func (t *messageTransactions) remove(m *received) { t.expire(messageKey(m), nil) }
 
-// expire removes a transaction. s nil: any transaction with that key.
+// expire removes the transaction s with this key. If s is nil, it removes any transaction with this key.
 func (t *messageTransactions) expire(key string, s *messageTransaction) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,7 +133,8 @@ func (t *messageTransactions) expire(key string, s *messageTransaction) {
 	}
 }
 
-// Reply answers the MESSAGE, once. retryAfter is rounded to seconds; 0: no Retry-After.
+// Reply answers the MESSAGE. Only the first answer is sent. retryAfter is rounded to seconds; with 0 the response has
+// no Retry-After.
 func (t *IncomingMessage) Reply(code int, retryAfter time.Duration) {
 	extra := retryHeader(retryAfter)
 	if code == 415 {
@@ -174,5 +176,5 @@ func (t *IncomingMessage) Challenge() {
 	t.Reply(403, 0)
 }
 
-// tagRoom is the length of a To tag in a response.
+// tagRoom is the number of bytes that the tag parameter adds to the To header of a response.
 const tagRoom = len(";tag=") + 16

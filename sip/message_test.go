@@ -25,7 +25,7 @@ func newTextMessage(name string) *textmessage.Message {
 	}
 }
 
-// sendText sends a message on another goroutine.
+// sendText sends a MESSAGE from a new goroutine and returns a channel with its result.
 func (s *stage) sendText(t *textmessage.Message) <-chan outcome.Final {
 	out := make(chan outcome.Final, 1)
 	go func() {

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// Parts of multipart bodies with their headers.
+// Parts of multipart bodies, each with its own headers.
 const (
 	sdpPart      = "Content-Type: application/sdp\r\n\r\n" + sdp
 	isupPart     = "Content-Type: application/isup;version=itu-t92+\r\nContent-Disposition: signal;handling=optional\r\n\r\n\x01\x00\x48"
@@ -26,7 +26,7 @@ func multipartBody(boundary string, parts ...string) string {
 	return "Passed over.\r\n--" + boundary + "\r\n" + strings.Join(parts, "\r\n--"+boundary+"\r\n") + "\r\n--" + boundary + "--\r\n"
 }
 
-// withBody returns a request with another body.
+// withBody returns a request with its body and content type replaced.
 func withBody(request, contentType, body string) string {
 	head, _, _ := strings.Cut(request, "\r\n\r\n")
 	var lines []string
@@ -38,7 +38,7 @@ func withBody(request, contentType, body string) string {
 	return strings.Join(append(lines, "Content-Type: "+contentType, fmt.Sprintf("Content-Length: %d", len(body)), "", body), "\r\n")
 }
 
-// inviteWithParts returns an INVITE of a trunk with a multipart body.
+// inviteWithParts returns an INVITE from a trunk with these parts in a multipart body.
 func inviteWithParts(boundary string, parts ...string) string {
 	return withBody(inboundInvite(), "multipart/mixed;boundary="+boundary, multipartBody(strings.Trim(boundary, `"`), parts...))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// startUserAgent starts a user agent on real sockets of loopback. It accepts calls that waited long because the
-// machine was busy; tests of overload set OverloadAfter.
+// startUserAgent starts a user agent on real loopback sockets. Its OverloadAfter is long, so that a busy machine does
+// not cause refused calls. Tests of overload set a shorter time.
 func startUserAgent(t testing.TB, set func(*sip.Config, *sip.UserAgent)) *sip.UserAgent {
 	t.Helper()
 	cfg := sip.Config{
@@ -131,7 +131,7 @@ func TestUnreachableTargetFailsAtOnce(t *testing.T) {
 		assert.True(t, f.TransportFailure, network)
 		assert.True(t, f.Sent)
 		assert.Less(t, time.Since(start), 20*time.Second, "earlier than the 32 s of a silent target")
-		// The socket still works.
+		// After the failed call the user agent can still make a call over its sockets.
 		there := newEventLog()
 		far := startUserAgent(t, answerCalls(there))
 		_, err = ua.Invite(sip.Invite{

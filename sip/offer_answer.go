@@ -13,7 +13,7 @@ import (
 
 const (
 	maxGlares       = 5                // maximum retries of one offer after a glare
-	maxOffers       = 8                // that wait
+	maxOffers       = 8                // offers that wait in the queue
 	reinviteTimeout = 60 * time.Second // for the final response to a re-INVITE after a provisional response
 	ownerTimeout    = 10 * time.Second // for the owner's answer to an offer
 )
@@ -24,20 +24,20 @@ var (
 	errTooLarge = errors.New("sip: body too large")
 )
 
-// OfferResult is the outcome of an offer of this side.
+// OfferResult is the outcome of an SDP offer that this side sent.
 type OfferResult struct {
 	Code int    // status code of the final response; 0: none arrived
 	Body []byte // SDP of the remote party, with a 2xx
 	Err  error  // why no response arrived
-	// Respond is set if Body is an offer, because the offer of this side was empty. It must be called once within
-	// 10 s with the SDP answer; otherwise the call is ended.
+	// Respond is set if Body is an offer of the remote party, because this side sent a re-INVITE without SDP. It must be
+	// called once within 10 s with the SDP answer; otherwise the call is ended.
 	Respond func(answer []byte)
 }
 
-// offer is an offer of this side until its outcome is known.
+// offer is an SDP offer of this side that waits in the queue or for its final response.
 type offer struct {
 	body        []byte
-	done        func(OfferResult) // nil: a session refresh
+	done        func(OfferResult) // reports the outcome; nil: the offer is a session refresh
 	glares      int
 	credentials []message.Header
 	sent        bool // sent, without a final response yet
@@ -52,10 +52,10 @@ type offerAnswer struct {
 	deciding bool   // the owner has to answer an offer of the remote party
 }
 
-// Reoffer offers a new session: by re-INVITE, or before the call is answered by UPDATE, if the remote party accepts
-// it. An empty body asks the remote party of an answered call for an offer. Offers are sent one after another. An
-// offer that crosses an offer of the remote party (491) is sent again after the time of RFC 3261 §14.1. done is
-// called exactly once, under the conditions of Notify.
+// Reoffer offers a new session by re-INVITE. Before the call is answered it uses UPDATE, if the remote party accepts
+// that. An empty body asks the remote party of an answered call for an offer. Offers are sent one after another. An
+// offer that crosses an offer of the remote party (491) is sent again after the delay of RFC 3261 §14.1. done is called
+// exactly once, in order with the events of Notify, and must not block.
 func (d *Dialog) Reoffer(body []byte, done func(OfferResult)) {
 	d.do(func() {
 		a, o := &d.offers, &offer{body: body, done: done}
@@ -74,7 +74,7 @@ func (d *Dialog) Reoffer(body []byte, done func(OfferResult)) {
 	})
 }
 
-// updateTime says when UPDATE may carry an offer before the answer.
+// updateTime says when an UPDATE may carry an offer before the call is answered.
 type updateTime uint8
 
 const (
@@ -83,8 +83,8 @@ const (
 	now
 )
 
-// mayUpdate reports when UPDATE may carry an offer before the answer: once the first offer has been answered
-// reliably, if the remote party accepts UPDATE.
+// mayUpdate returns when an UPDATE may carry an offer before the call is answered. The remote party must accept UPDATE,
+// and the first offer must have been answered in a reliable response and its PRACK.
 func (a *offerAnswer) mayUpdate() updateTime {
 	d := a.d
 	if d.inbound {
@@ -109,7 +109,8 @@ func (a *offerAnswer) mayUpdate() updateTime {
 	return never
 }
 
-// isBlocked reports whether no offer may be sent, because an offer of the remote party is open or an answer is due.
+// isBlocked reports whether this side must not send an offer now, because an offer of the remote party has no answer
+// yet or an ACK is missing.
 func (a *offerAnswer) isBlocked() bool {
 	tx := a.d.server.tx
 	return a.deciding || a.d.acks.answerDue || a.d.phase == answered && tx != nil && !tx.acked && tx.code < 300
@@ -154,7 +155,7 @@ func (a *offerAnswer) sendOffer(o *offer) {
 	d.requests.send(r, func(m *received, err error) { a.handleResponse(o, r.method, m, err) })
 }
 
-// handleResponse handles the final response to an offer. m nil: none arrived.
+// handleResponse handles the final response to an offer. m is nil if none arrived; err is then the reason.
 func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err error) {
 	d := a.d
 	o.sent = false
@@ -192,7 +193,7 @@ func (a *offerAnswer) handleResponse(o *offer, method string, m *received, err e
 	}
 }
 
-// isGlare reports whether a response asks to try again shortly.
+// isGlare reports whether a response asks to try again shortly: a 491, or a 500 with a Retry-After of at most 10 s.
 func isGlare(m *received) bool {
 	if m.Code == 491 {
 		return true
@@ -201,7 +202,8 @@ func isGlare(m *received) bool {
 	return m.Code == 500 && err == nil && wait <= 10
 }
 
-// glareWait returns the delay after a glare (RFC 3261 §14.1): the side that created the Call-ID waits longer.
+// glareWait returns the delay before an offer is repeated after a glare (RFC 3261 §14.1). The side that created the
+// Call-ID, which is the caller, waits longer.
 func glareWait(inbound bool) time.Duration {
 	if inbound {
 		return time.Duration(rand.IntN(201)) * 10 * time.Millisecond //nolint:gosec // no secret
@@ -209,7 +211,7 @@ func glareWait(inbound bool) time.Duration {
 	return 2100*time.Millisecond + time.Duration(rand.IntN(191))*10*time.Millisecond //nolint:gosec // no secret
 }
 
-// sendAgain puts an offer at the front of the queue.
+// sendAgain puts an offer at the front of the queue, so that it is sent before the waiting offers.
 func (a *offerAnswer) sendAgain(o *offer) {
 	if a.current == o {
 		a.current = nil
@@ -218,7 +220,7 @@ func (a *offerAnswer) sendAgain(o *offer) {
 	}
 }
 
-// accept handles the 2xx to an offer.
+// accept handles the 2xx to an offer of this side: it sends the ACK of a re-INVITE and reports the outcome.
 func (a *offerAnswer) accept(o *offer, method string, m *received) {
 	d := a.d
 	if d.phase == answered {
@@ -241,7 +243,7 @@ func (a *offerAnswer) accept(o *offer, method string, m *received) {
 	}
 }
 
-// conclude reports the outcome of an offer. The next offer may be sent then.
+// conclude reports the outcome of an offer and sends the next offer, if it may be sent.
 func (a *offerAnswer) conclude(o *offer, r OfferResult) {
 	if a.current == o {
 		a.current = nil
@@ -253,7 +255,7 @@ func (a *offerAnswer) conclude(o *offer, r OfferResult) {
 	a.sendNext()
 }
 
-// endAll concludes all offers when the dialog is over.
+// endAll reports the failure of all waiting offers when the dialog is over.
 func (a *offerAnswer) endAll() {
 	all := a.waiting
 	a.waiting = nil
@@ -265,8 +267,8 @@ func (a *offerAnswer) endAll() {
 	}
 }
 
-// askOwner reports an offer of the remote party to the owner. Without an owner, or without an answer in time, the
-// offer is refused and the session stays as it is.
+// askOwner reports an offer of the remote party to the owner and passes the owner's reply to answer. Without an owner,
+// or without a reply in time, the offer is refused and the session stays as it is.
 func (a *offerAnswer) askOwner(m *received, answer func(code int, body []byte, headers []message.Header)) {
 	d, open := a.d, true
 	var timeout *time.Timer
@@ -298,8 +300,8 @@ func (a *offerAnswer) askOwner(m *received, answer func(code int, body []byte, h
 	}})
 }
 
-// handleUpdate handles an UPDATE (RFC 3311); f is its early dialog, or nil. Without a body the UPDATE refreshes the
-// target and the session.
+// handleUpdate handles an UPDATE (RFC 3311). f is its early dialog; nil if the call is answered or inbound. An UPDATE
+// without a body refreshes the remote target and the session timer.
 func (a *offerAnswer) handleUpdate(m *received, f *fork) {
 	d := a.d
 	remote := &d.remote

@@ -10,10 +10,11 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// A dispatcher in front of several nodes asks each of them by OPTIONS whether it accepts calls. Its address is a
-// known source or is listed in Config.Probes. If a node does not answer, the dispatcher treats the node as down.
+// A dispatcher is a load balancer in front of several nodes. It asks each node by OPTIONS whether the node accepts
+// calls, and treats a node without an answer as down. Its address is a known source or is listed in Config.Probes.
 
-// isDispatcher reports whether OPTIONS from an address is answered although the source is unknown.
+// isDispatcher reports whether an address is listed in Config.Probes, so that its OPTIONS is answered although the
+// source is unknown.
 func (u *UserAgent) isDispatcher(a netip.Addr) bool {
 	a = a.Unmap()
 	return slices.ContainsFunc(u.cfg.Probes, func(p netip.Prefix) bool { return p.Contains(a) })
@@ -24,8 +25,8 @@ func (u *UserAgent) isProbe(b []byte, s transport.Source) bool {
 	return bytes.HasPrefix(b, []byte(message.MethodOptions+" ")) && u.isDispatcher(s.Addr.Addr())
 }
 
-// isProbeRequest reports the same of a parsed request: it belongs to no dialog and no other node relayed it. Each
-// node answers the sources that any node knows.
+// isProbeRequest reports whether a parsed request is an OPTIONS of a dispatcher, outside of any dialog and not relayed.
+// A source that another node knows counts as a dispatcher, so that each node answers it.
 func (u *UserAgent) isProbeRequest(m *received) bool {
 	return m.Method == message.MethodOptions && m.To.Tag == "" && m.Relay == nil &&
 		(u.isDispatcher(m.Source().Addr.Addr()) || u.relay.KnowsSource(m.Source(), time.Now()))

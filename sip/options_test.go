@@ -20,7 +20,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// A dispatcher considers a node as down if the node does not answer OPTIONS, even if no trunk leads to the node.
+// A dispatcher treats a node as down if the node does not answer OPTIONS. The node must answer it, although the
+// dispatcher is no trunk.
 func TestDispatcherGetsAnswerToOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNetwork()

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// callOwner stands for the owner of a call, so that the test can see when it is garbage collected.
+// callOwner is the owner of a call in a test, which can check whether the owner was garbage collected.
 type callOwner struct{ events *eventLog }
 
 func (o *callOwner) add(e sip.Event) { o.events.add(e) }
@@ -25,8 +25,8 @@ func newCallOwner(e *eventLog) (hear func(sip.Event), held func() bool) {
 	}
 }
 
-// An ended dialog stays in memory for up to 40 s for late messages. It must not keep the call with its media and
-// conversation in memory.
+// An ended dialog stays in memory for up to 40 s for late messages. It must not keep its owner in memory, because the
+// owner holds the call's media and conversation.
 func TestEndedOutboundDialogReleasesOwner(t *testing.T) {
 	for name, end := range map[string]func(s *stage, d *sip.Dialog, inv msg){
 		"local BYE": func(s *stage, d *sip.Dialog, inv msg) {

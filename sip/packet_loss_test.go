@@ -23,7 +23,7 @@ import (
 
 const remoteAddr = "127.0.0.1:5070"
 
-// newLossyPair starts two user agents on a network that loses datagrams.
+// newLossyPair starts two user agents on a network that loses datagrams with the probability lost.
 func newLossyPair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *sip.Incoming, stop func()) {
 	t.Helper()
 	n := newFakeNetwork()
@@ -45,7 +45,7 @@ func newLossyPair(t *testing.T, lost float64) (near *sip.UserAgent, calls chan *
 	return both[0], calls, func() { cancel(); ended.Wait() }
 }
 
-// runLossyCall makes one call that uses every request, on a network that loses a tenth of the datagrams.
+// runLossyCall makes one call that uses every kind of request, on a network that loses a tenth of the datagrams.
 func runLossyCall(t *testing.T, ua *sip.UserAgent, calls chan *sip.Incoming, k int) string {
 	t.Helper()
 	here, there := newLeg(t), newLeg(t)
@@ -108,8 +108,8 @@ func TestCallsSurviveTenPercentPacketLoss(t *testing.T) {
 	})
 }
 
-// checkOrder checks the events of a call with lost messages: no event twice, all in order, exactly one end. Ringing
-// may be missing. It returns whether all other events are present.
+// checkOrder checks the events of a call with lost messages: each event occurs once and in order, and the call ends
+// once. Ringing may be missing. It returns whether all other wanted events occurred.
 func (l *leg) checkOrder(want []string) (whole bool) {
 	whole = true
 	rest := slices.DeleteFunc(strings.Fields(strings.Join(l.eventNames, " ")), func(name string) bool { return name == "Trying" })
@@ -128,15 +128,14 @@ func (l *leg) checkOrder(want []string) (whole bool) {
 	return whole
 }
 
-// SIPp does not answer messages of a call that it considers over, and treats a BYE that arrives before a lost
-// message as an error. So some calls end badly at SIPp, at random. The events of this side must be correct in any
-// case.
+// SIPp does not answer messages of a call that it considers over, and treats a BYE that arrives before a lost message
+// as an error. Therefore some calls fail at SIPp, at random. The events of this side must be correct even then.
 func TestOutboundSIPpScenariosWithPacketLoss(t *testing.T) {
 	t.Parallel()
 	const n = 12
 	late := func(l *leg, _ sip.Event) { time.AfterFunc(2*time.Second, func() { l.d.Bye(16, "") }) }
 	reliable := func(in *sip.Invite) { in.Reliable = true }
-	// If SIPp has given up the call, it sends nothing any more.
+	// After SIPp has given up the call, it sends nothing, so this side ends the call after 15 s.
 	atLast := func(l *leg, _ sip.Event) { time.AfterFunc(15*time.Second, func() { l.d.Bye(16, "") }) }
 	refer := func(l *leg, e sip.Event) {
 		atLast(l, e)
@@ -189,7 +188,7 @@ func TestOutboundSIPpScenariosWithPacketLoss(t *testing.T) {
 	}
 }
 
-// lossyInboundScenarios returns the scenarios in which SIPp calls and messages are lost.
+// lossyInboundScenarios returns the scenarios in which SIPp calls this side and messages are lost.
 func lossyInboundScenarios() map[string]inboundScenario {
 	all := inboundScenarios()
 	answer := func(l *leg, in *sip.Incoming) {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// FuzzMaskSecrets: a masked message has the same length and lines as the message, and differs only in asterisks.
+// FuzzMaskSecrets: a masked message has the length and the lines of the original, and differs from it only in asterisks.
 func FuzzMaskSecrets(f *testing.F) {
 	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)
@@ -54,7 +54,7 @@ func FuzzDTMFRelay(f *testing.F) {
 	})
 }
 
-// FuzzReadFinal: the texts of a failed call, which are stored in records, are bounded and valid.
+// FuzzReadFinal: the Q.850 cause and the Retry-After that are read from any failed response are within their bounds.
 func FuzzReadFinal(f *testing.F) {
 	for _, s := range [][4]string{
 		{"Service Unavailable", "Q.850;cause=34;text=\"no circuit\"", "120 (busy);duration=60", "399 a \"too many calls\""},

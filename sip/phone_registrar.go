@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// SetRegistrar sets which phones may register. Call it before Serve. Without it a REGISTER gets 405 from a known
-// source, and no answer from an unknown one.
+// SetRegistrar sets the accounts of the phones that may register. Call it before Serve. Without a registrar, a REGISTER
+// gets 405 from a known source and no response from an unknown source.
 func (u *UserAgent) SetRegistrar(c registrar.Config) {
 	u.phones = registrar.NewServer(c, u.cfg.Secret, u.id, registrarResponder{u})
 }
@@ -23,13 +23,13 @@ func (r registrarResponder) BuildResponse(m *transport.Received, code int, tag s
 // SendResponse sends a response to the source of its request. Responses to the INVITE of a phone are traced.
 func (r registrarResponder) SendResponse(m *transport.Received, b []byte) { r.u.respond(m, b) }
 
-// Reply answers with a tag that is derived from the request. It returns the response; nil: the response cannot be
-// written.
+// Reply sends a response whose To tag is derived from the request, and returns the response. It returns nil if the
+// response cannot be written.
 func (r registrarResponder) Reply(m *transport.Received, code int, extra []message.Header) []byte {
 	return r.u.reply(m, code, "", extra)
 }
 
-// Recover recovers a panic of one message.
+// Recover recovers a panic in the handling of one message. It reports the panic and calls then.
 func (r registrarResponder) Recover(where string, then func()) {
 	if p := recover(); p != nil {
 		r.u.reportPanic(p, where, then)

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// phoneAccounts are the accounts of a test with their bindings.
+// phoneAccounts are the phone accounts of a test with the bindings of their phones.
 type phoneAccounts struct {
 	mu    sync.Mutex
 	bound map[string][]registrar.Binding
@@ -119,7 +119,7 @@ func (a phoneRequest) text() string {
 	return strings.Join(append(lines, "Content-Length: 0", "", ""), "\r\n")
 }
 
-// digestResponse computes the response independently of the code under test.
+// digestResponse computes the digest response of the request, without the code under test.
 func (a phoneRequest) digestResponse() string {
 	h := func(s string) string {
 		w := map[string]func() hash.Hash{"MD5": md5.New, "SHA-256": sha256.New}[a.algorithm]()
@@ -141,7 +141,7 @@ func (s *stage) sendPhoneRequest(a phoneRequest) msg {
 	return s.peer.expect("SIP/2.0")
 }
 
-// fetchNonce returns the nonce of a challenge.
+// fetchNonce sends a request without credentials and returns the nonce of the challenge.
 func (s *stage) fetchNonce(a phoneRequest) string {
 	s.t.Helper()
 	a.algorithm = ""

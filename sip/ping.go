@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// PingResult is the response of a target to OPTIONS.
+// PingResult is the response of a target to an OPTIONS request.
 type PingResult struct {
 	Code   int
 	Phrase string
@@ -24,7 +24,7 @@ type PingResult struct {
 	Addr   netip.AddrPort // the address that the request was sent to
 }
 
-// errNoTarget reports that no address of a target may be used.
+// errNoTarget reports that a target has no address to which requests may be sent.
 var errNoTarget = errors.New("sip: no address of the target may be reached")
 
 // Ping sends OPTIONS to a target (RFC 3261 §11). Any response except 408 means that the target is alive. Ping waits
@@ -82,7 +82,7 @@ func (u *UserAgent) Ping(ctx context.Context, env domain.Environment, t resolve.
 	}
 }
 
-// firstHeader returns the first of the named headers that the message has, cut to 128 bytes.
+// firstHeader returns the value of the first of the named headers that the message has, cut to 128 bytes.
 func firstHeader(m *transport.Received, names ...string) string {
 	for _, n := range names {
 		if v := m.HeaderValue(n); v != "" && message.IsSingleLine(v) {
@@ -92,7 +92,7 @@ func firstHeader(m *transport.Received, names ...string) string {
 	return ""
 }
 
-// Resolve looks up the addresses of a target.
+// Resolve returns the addresses of a target that the resolver finds.
 func (u *UserAgent) Resolve(ctx context.Context, t resolve.Target) ([]resolve.Target, error) {
 	return u.resolver.Resolve(ctx, t)
 }

@@ -23,8 +23,8 @@ type ReferTo struct {
 	ReferredBy string            // URI of this side, as the new callee sees it; "": omitted
 }
 
-// ReferProgress is the response to a REFER, or the progress of the new call that a NOTIFY reports. Exactly one has
-// Final set: the last.
+// ReferProgress is the response to a REFER, or the progress of the new call that a NOTIFY reports. Final is set in the
+// last ReferProgress of a REFER only.
 type ReferProgress struct {
 	Code   int // 0: no response arrived
 	Phrase string
@@ -33,7 +33,7 @@ type ReferProgress struct {
 	Failed bool // only with Final: the transfer failed or its outcome is unknown
 }
 
-// referral is a sent REFER until its last NOTIFY.
+// referral is the state of a sent REFER until its last NOTIFY.
 type referral struct {
 	cseq     uint32
 	report   func(ReferProgress)
@@ -44,14 +44,14 @@ type referral struct {
 	timeout  *time.Timer
 }
 
-// referClient transfers the remote party by REFER, one REFER at a time.
+// referClient transfers the remote party by REFER. Only one REFER may be pending at a time.
 type referClient struct {
 	d       *Dialog
 	current *referral // nil: none was sent
 }
 
-// Refer asks the remote party of an answered call to call another target. report is called under the conditions of
-// Notify. While one transfer is under way, another fails with 491. The call itself goes on until it is ended.
+// Refer asks the remote party of an answered call to call another target. report is called in order with the events of
+// Notify and must not block. While one REFER is pending, another fails with 491. The call goes on until it is ended.
 func (d *Dialog) Refer(r ReferTo, report func(ReferProgress)) {
 	d.do(func() { d.referral.send(r, report) })
 }
@@ -103,7 +103,7 @@ func (r ReferTo) headers() ([]message.Header, error) {
 // isPending reports whether the outcome of a REFER is not known yet.
 func (c *referClient) isPending() bool { return c.current != nil && !c.current.over }
 
-// handleResponse handles the final response to a REFER. A NOTIFY may have arrived before.
+// handleResponse handles the final response to a REFER. m is nil if none arrived. A NOTIFY may have arrived earlier.
 func (c *referClient) handleResponse(f *referral, m *received, err error) {
 	switch {
 	case f.over:
@@ -126,7 +126,7 @@ func (c *referClient) handleResponse(f *referral, m *received, err error) {
 	}
 }
 
-// limit bounds the time until the next NOTIFY of an accepted REFER.
+// limit restarts the time limit for the next NOTIFY of an accepted REFER.
 func (c *referClient) limit(f *referral, timeout time.Duration) {
 	if f.timeout != nil {
 		c.d.stopTimer(f.timeout)
@@ -150,12 +150,12 @@ func (c *referClient) conclude(f *referral, p ReferProgress) {
 	c.report(f, p)
 }
 
-// concludeUnknown ends a transfer whose outcome is unknown.
+// concludeUnknown reports a transfer as failed, because its outcome is unknown.
 func (c *referClient) concludeUnknown(f *referral, why string) {
 	c.conclude(f, ReferProgress{Code: f.last.Code, Phrase: why, Notify: f.last.Code > 0, Failed: true})
 }
 
-// awaitLastNotify waits briefly for the last NOTIFY after the call is over.
+// awaitLastNotify sets a short time limit for the last NOTIFY of a pending REFER after the call is over.
 func (c *referClient) awaitLastNotify() {
 	if f := c.current; c.isPending() {
 		time.AfterFunc(notifyAfterBye, func() { c.d.do(func() { c.concludeUnknown(f, "the call ended first") }) })
@@ -209,7 +209,8 @@ func (c *referClient) handleNotify(m *received) {
 	}
 }
 
-// isReferral reports whether the parameters of an Event belong to this REFER: they have its CSeq or none.
+// isReferral reports whether the parameters of an Event header belong to the REFER with this CSeq. Parameters without an
+// id belong to it too.
 func isReferral(params string, cseq uint32) bool {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")

@@ -15,11 +15,11 @@ const (
 	terminatedState = "terminated;reason=noresource"
 )
 
-// referNotifier handles the REFERs of the remote party and notifies it of the progress of the new calls (RFC 3515).
+// referNotifier handles the REFERs of the remote party. It sends NOTIFYs about the progress of the new calls (RFC 3515).
 type referNotifier struct {
 	d          *Dialog
 	unnotified int    // REFERs whose outcome is known and whose last NOTIFY has no response yet
-	pendingBye func() // sends a BYE that waits for them
+	pendingBye func() // sends a BYE that waits for these responses; nil: none waits
 }
 
 // subscription sends the NOTIFYs of one REFER, one after another.
@@ -37,7 +37,7 @@ type referNotice struct {
 	final  bool
 }
 
-// handleRefer handles a REFER. The target is called only if the owner accepts.
+// handleRefer reports a REFER to the owner, or refuses it. The target is called only if the owner accepts the REFER.
 func (n *referNotifier) handleRefer(m *received) {
 	d := n.d
 	values := m.HeaderValues("Refer-To")
@@ -107,7 +107,7 @@ func (n *referNotifier) accept(m *received, s *subscription) {
 	n.notify(s, referNotice{code: 100})
 }
 
-// notify sends a NOTIFY, or keeps it until the previous NOTIFY is answered.
+// notify sends a NOTIFY. If the previous NOTIFY has no response yet, notify keeps the new one until then.
 func (n *referNotifier) notify(s *subscription, notice referNotice) {
 	if notice.final && !s.over && !s.counted {
 		s.counted = true
@@ -138,7 +138,7 @@ func (n *referNotifier) notify(s *subscription, notice referNotice) {
 	}, func(m *received, _ error) { n.handleResponse(s, m) })
 }
 
-// handleResponse handles the final response to a NOTIFY. m nil: none arrived.
+// handleResponse handles the final response to a NOTIFY and sends the waiting NOTIFY. m is nil if no response arrived.
 func (n *referNotifier) handleResponse(s *subscription, m *received) {
 	s.busy = false
 	if m == nil || m.Code >= 300 && m.Code != 491 && m.Code < 500 {
@@ -155,7 +155,8 @@ func (n *referNotifier) handleResponse(s *subscription, m *received) {
 	}
 }
 
-// delayBye delays a BYE until the last NOTIFYs have their responses. It returns false if there are none.
+// delayBye delays a BYE until the last NOTIFY of each REFER has its response. It returns false if no such NOTIFY is
+// open, so that the caller sends the BYE now.
 func (n *referNotifier) delayBye(bye func()) bool {
 	if n.unnotified == 0 {
 		return false

@@ -53,7 +53,7 @@ func TestReferReportsTargetOnly(t *testing.T) {
 	})
 }
 
-// An owner that ends its call once the transfer has succeeded must not lose the last NOTIFY.
+// If the owner ends its call once the transfer has succeeded, the BYE must wait until the last NOTIFY has its response.
 func TestByeIsSentAfterLastNotify(t *testing.T) {
 	bubble(t, func(t *testing.T, s *stage) {
 		d, inv, _ := s.establishCall()
@@ -159,7 +159,7 @@ func TestNotifiesAreSentOneAfterAnother(t *testing.T) {
 	})
 }
 
-// collectProgress sends a REFER and collects its progress.
+// collectProgress sends a REFER and returns a channel with its progress.
 func collectProgress(d *sip.Dialog, to sip.ReferTo) chan sip.ReferProgress {
 	heard := make(chan sip.ReferProgress, 16)
 	d.Refer(to, func(p sip.ReferProgress) { heard <- p })
@@ -239,7 +239,7 @@ func TestReferWithoutFinalNotifyFails(t *testing.T) {
 	})
 }
 
-// NOTIFYs that omit headers or spell them differently are accepted while a REFER is pending.
+// NOTIFYs that omit headers or write their values differently are accepted while a REFER is pending.
 func TestNonconformingNotifiesOfReferAreAccepted(t *testing.T) {
 	body := func(kind, text string) string { return kind + "\n\n" + text }
 	const frag, done = "Content-Type: message/sipfrag;version=2.0", "SIP/2.0 200 OK"

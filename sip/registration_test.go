@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// registrationStates receives the states that a registration reports.
+// registrationStates is a channel with the states that a registration reports.
 type registrationStates chan registration.State
 
 func (s registrationStates) next(t *testing.T) registration.State {

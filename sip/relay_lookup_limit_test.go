@@ -15,9 +15,9 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Each known source has a share of the concurrent lookups, so that a hanging node does not block the calls of other
-// sources. Above a rate, no other node is queried for the source. A dispatcher has no such limit, because it sends
-// the calls of all callers.
+// Each known source may use only a part of the concurrent lookups, so that slow lookups of one source do not block the
+// calls of other sources. Queries of other nodes are also limited per second. A dispatcher has no such limits, because
+// it sends the calls of all callers.
 func TestRelayBoundsLookupsPerKnownSource(t *testing.T) {
 	for _, dispatcher := range []bool{false, true} {
 		bubbleWithTwoNodes(t, func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent) {

@@ -50,8 +50,8 @@ func startTwoNodes(t testing.TB, take func(*sip.Incoming), admit func(transport.
 	return near, owner
 }
 
-// SIPp sends all requests of a call to the node that it called, like a carrier that ignores the Contact. Requests
-// within the call must reach the owner as well.
+// SIPp sends all requests of a call to the node that received its INVITE, like a carrier that ignores the Contact. That
+// node must relay these requests to the owner.
 func TestSIPpCallsThroughRelayingNode(t *testing.T) { //nolint:tparallel // beside its own cases only: SIPp counts in real time
 	for scenario, take := range map[string]func(*sip.Incoming){
 		"uac-call": func(i *sip.Incoming) {
@@ -111,8 +111,8 @@ func TestSIPpCallsThroughRelayingNodeWithPacketLoss(t *testing.T) {
 	assert.Zero(t, owner.Counters().Forged+near.Counters().Forged)
 }
 
-// A request that is too large for a datagram is relayed over TCP between the nodes, and over UDP if there is no
-// connection.
+// A request that is too large for a datagram is relayed over TCP between the nodes. If the other node does not accept
+// TCP, it is relayed over UDP.
 func TestRelayOfLargeRequestsUsesTCPOrUDP(t *testing.T) {
 	for _, connected := range []bool{true, false} {
 		there, here := newEventLog(), newEventLog()
@@ -154,7 +154,7 @@ func TestRelayOfLargeRequestsUsesTCPOrUDP(t *testing.T) {
 	}
 }
 
-// BenchmarkRelayedCall measures the cost of a relaying node: calls with and without it, alternately.
+// BenchmarkRelayedCall measures the cost of a relaying node. It alternates calls through that node and direct calls.
 func BenchmarkRelayedCall(b *testing.B) {
 	near, owner := startTwoNodes(b, func(i *sip.Incoming) {
 		i.Ring()

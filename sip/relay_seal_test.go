@@ -16,7 +16,7 @@ import (
 
 const captureAddr = "127.0.0.4:5060" // receives the messages that one node relays to another
 
-// captureRelayed makes a node relay requests to the test.
+// captureRelayed makes the node near relay all requests to the returned peer instead of the owner node.
 func (n *nodePair) captureRelayed() *peer {
 	n.ownerOf = func(cluster.OwnerQuery) (netip.AddrPort, bool) { return netip.MustParseAddrPort(captureAddr), true }
 	return &peer{n.t, n.net.open(captureAddr)}
@@ -68,8 +68,8 @@ func TestRelayRejectsForgedSeal(t *testing.T) {
 	}
 }
 
-// The Via of a relaying node carries the return path of the response. A forged Via cannot make the node send to
-// another address.
+// The Via of a relaying node carries the return path of the response. If the Via in a response is forged, the node must
+// not send the response to another address.
 func TestRelayRejectsForgedReturnPath(t *testing.T) {
 	for how, change := range map[string]func(string) string{
 		"unchanged":      func(s string) string { return s },
@@ -126,7 +126,7 @@ func TestRelayedMessagesAreTracedWithoutSeal(t *testing.T) {
 	})
 }
 
-// Messages of unknown sources cause a bounded number of lookups and get no response.
+// Messages of unknown sources cause a bounded number of lookups, and the unknown sources get no response.
 func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		n.peer.send(inboundInvite(), n.localAddr()) // the carrier, which the owner knows
@@ -172,8 +172,8 @@ func TestRelayBoundsLookupsOfUnknownSources(t *testing.T) {
 	})
 }
 
-// An INVITE, its retransmissions, its CANCEL and the ACK of its refusal have the same branch after relaying (RFC
-// 3261 §16.11).
+// An INVITE, its retransmissions, its CANCEL and the ACK of a refusal must have the same branch after relaying (RFC 3261
+// §16.11).
 func TestRelayKeepsBranchWithinTransaction(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		sniffer := n.captureRelayed()

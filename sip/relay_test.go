@@ -48,13 +48,13 @@ func (n *nodePair) lookUpOwner(w cluster.OwnerQuery) (netip.AddrPort, bool) {
 	return netip.MustParseAddrPort(ownerAddr), true
 }
 
-// admitCarrierOnly admits the carrier by address and port, because the nodes send from the same host.
+// admitCarrierOnly admits only the carrier's address and port, because the nodes send from the same host.
 func admitCarrierOnly(s transport.Source) sip.Admission {
 	return sip.Admission{Allow: s.Addr == netip.MustParseAddrPort(peerAddr), TrunkID: "trunk"}
 }
 
-// bubbleWithTwoNodes runs f in a synctest bubble. set may change the configuration of both nodes; the name of one
-// is "near".
+// bubbleWithTwoNodes runs f in a synctest bubble with two nodes. set may change the configuration of each node. The name
+// of the node that receives the carrier's calls is "near".
 func bubbleWithTwoNodes(t *testing.T, set func(n *nodePair, name string, c *sip.Config, ua *sip.UserAgent), f func(n *nodePair)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestRelayOfCancel(t *testing.T) {
 	})
 }
 
-// ackTo returns the ACK of a refused inboundInvite, which has the same branch.
+// ackTo returns the ACK for a refusal of inboundInvite. The ACK has the branch of that INVITE.
 func ackTo(m msg) string {
 	return strings.Replace(followUpRequest("ACK", toTagOf(m), 10), "z9hG4bKack10", "z9hG4bKin1", 1)
 }
@@ -422,7 +422,8 @@ func TestRelayOfRequestsWithinDialog(t *testing.T) {
 	}
 }
 
-// A resumed call has the tag of its first node and the Contact of its current node.
+// A resumed call has the tag of its first node and the Contact of its current node. A request of such a call must be
+// relayed to the node in the Contact.
 func TestRelayPrefersNodeMarkOfContact(t *testing.T) {
 	bubbleWithTwoNodes(t, nil, func(n *nodePair) {
 		marks := make(chan string, 4)

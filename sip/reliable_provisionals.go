@@ -7,18 +7,18 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// ringRefresh is the interval in which a provisional response is repeated, so that proxies do not end the call (RFC
+// ringRefresh is the interval at which a provisional response is repeated, so that proxies do not end the call (RFC
 // 3261 §13.3.1.1).
 const ringRefresh = time.Minute
 
-// collectProgress is a provisional response, sent or to be sent.
+// collectProgress is a provisional response to the INVITE that was sent or waits to be sent.
 type collectProgress struct {
 	code int
 	body []byte
 }
 
-// reliableProvisionals sends the provisional responses to the initial INVITE of an inbound leg, reliably if the
-// caller supports that (RFC 3262 §3). One reliable response is under way at a time; the others wait for its PRACK.
+// reliableProvisionals sends the provisional responses to the initial INVITE of an inbound leg. If the caller supports
+// it, they are sent reliably (RFC 3262 §3): each waits until the PRACK of the previous one has arrived.
 type reliableProvisionals struct {
 	d         *Dialog
 	supported bool // the caller supports 100rel
@@ -26,8 +26,8 @@ type reliableProvisionals struct {
 	offered   bool // the INVITE had an offer
 
 	rseq     uint32
-	sent     *collectProgress // sent, without its PRACK yet
-	bytes    []byte           // the message of sent
+	sent     *collectProgress // the reliable response whose PRACK is missing; nil: none
+	bytes    []byte           // the message that was sent for sent
 	timer    *time.Timer
 	wait     time.Duration
 	until    time.Time
@@ -39,8 +39,8 @@ type reliableProvisionals struct {
 }
 
 // Progress sends 180 or 183 (any code from 101 to 199), with SDP if body is set. If the caller supports it, the
-// response is sent reliably, after the PRACK of the previous one. A caller that cannot get an offer before the
-// answer gets no body. The last response is repeated every minute.
+// response is sent reliably, after the PRACK of the previous one. If the INVITE had no offer and the caller does not
+// support reliable responses, body is omitted. The last response is repeated every minute.
 func (i *Incoming) Progress(code int, body []byte) {
 	i.d.do(func() {
 		i.d.server.ownerResponded = true
@@ -56,7 +56,7 @@ func (i *Incoming) Ring() {
 	})
 }
 
-// report sends a provisional response, or keeps it until the previous one has its PRACK.
+// report sends a provisional response. A reliable response waits until the previous one has its PRACK.
 func (r *reliableProvisionals) report(p collectProgress, reliably bool) {
 	d := r.d
 	switch {
@@ -64,7 +64,7 @@ func (r *reliableProvisionals) report(p collectProgress, reliably bool) {
 		return
 	case !reliably:
 		if !r.offered || r.settled {
-			p.body = nil // an offer must not be lost, and an answer is given once
+			p.body = nil // an offer needs a reliable response, and an answer is given once
 		}
 		d.server.respondProvisional(p.code, p.body, nil)
 	case r.sent != nil:
@@ -100,7 +100,7 @@ func (r *reliableProvisionals) sendReliably(p collectProgress) {
 	r.timer = time.AfterFunc(t1, func() { d.do(func() { r.retransmit(rseq) }) })
 }
 
-// retransmit repeats a reliable 1xx until its PRACK. Without a PRACK for 32 s the call is refused.
+// retransmit repeats a reliable 1xx until its PRACK arrives. If no PRACK arrives within 32 s, the call is refused.
 func (r *reliableProvisionals) retransmit(rseq uint32) {
 	d := r.d
 	if r.sent == nil || r.rseq != rseq || d.phase != early {
@@ -146,7 +146,7 @@ func (d *Dialog) handlePrack(m *received) {
 	}
 }
 
-// handlePrack handles the PRACK of the response that is under way.
+// handlePrack handles the PRACK of the reliable response that was sent last.
 func (r *reliableProvisionals) handlePrack(m *received) {
 	d, sent := r.d, r.sent
 	r.sent, r.bytes = nil, nil
@@ -172,7 +172,7 @@ func (r *reliableProvisionals) handlePrack(m *received) {
 	r.sendNext()
 }
 
-// sendNext continues after a PRACK with the 2xx or the next 1xx.
+// sendNext sends the response that has waited for a PRACK: the 2xx, or else the next 1xx.
 func (r *reliableProvisionals) sendNext() {
 	switch {
 	case r.answer != nil:

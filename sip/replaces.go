@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// offerReplacement reports an INVITE with Replaces to the owner of the named dialog (RFC 3891).
+// offerReplacement reports an INVITE with Replaces to the owner of the dialog to be replaced (RFC 3891).
 func (u *UserAgent) offerReplacement(in *Incoming) {
 	old := u.dialogs.find(dialogKey{in.Replaces.CallID, in.Replaces.LocalTag})
 	code := 481
@@ -32,8 +32,8 @@ func (u *UserAgent) offerReplacement(in *Incoming) {
 	})
 }
 
-// refusesReplacement returns the status code that refuses to replace this dialog (RFC 3891 §3); 0: its owner
-// decides.
+// refusesReplacement returns the status code that refuses to replace this dialog (RFC 3891 §3). It returns 0 if the
+// owner of this dialog decides.
 func (d *Dialog) refusesReplacement(in *Incoming) int {
 	tag := in.Replaces.RemoteTag
 	isEarly := d.phase == early && d.invite != nil && d.invite.fork(tag) != nil
@@ -50,7 +50,7 @@ func (d *Dialog) refusesReplacement(in *Incoming) int {
 	return 0
 }
 
-// replacesHeader reads the Replaces header of an INVITE. ok is false if there are several or it is malformed.
+// replacesHeader stores the Replaces header of an INVITE. ok is false if there are several or if it is malformed.
 func (i *Incoming) replacesHeader(m *received) (ok bool) {
 	values := m.HeaderValues("Replaces")
 	if len(values) == 0 {

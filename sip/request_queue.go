@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// maxQueued bounds the requests that wait in one dialog.
+// maxQueued is the maximum number of requests that wait in one dialog.
 const maxQueued = 64
 
 // dialogRequest is a request of this side within a dialog.
@@ -18,21 +18,22 @@ type dialogRequest struct {
 	ownCredentials bool             // the sender answers challenges itself
 	contentType    string           // "": SDP
 	body           []byte
-	fork           *fork   // of an early dialog; nil: of the dialog itself
+	fork           *fork   // the early dialog of the request; nil: the dialog itself
 	sentCSeq       *uint32 // set to the CSeq of the request; may be nil
 }
 
-// requestSender is the dialog of a requestQueue.
+// requestSender sends the requests of a requestQueue. Dialog implements it.
 type requestSender interface {
-	// sendRequest sends one request. done gets its final response, or m nil and the reason.
+	// sendRequest sends one request. done gets its final response. If none arrives, m is nil and err is the reason.
 	sendRequest(r dialogRequest, done func(m *received, err error))
-	// answerChallenge returns the credentials for a challenged request; none if the challenge cannot be answered.
+	// answerChallenge returns the headers with credentials for a challenged request; nil if the challenge cannot be
+	// answered.
 	answerChallenge(m *received, method string, first bool, body []byte) []message.Header
 }
 
-// requestQueue sends the requests within a dialog one after another. With two concurrent requests the remote party
-// would refuse the first if it was lost and arrived after the second (RFC 3261 §12.2.2). Requests of early dialogs
-// do not wait.
+// requestQueue sends the requests within a dialog one after another. If one of two concurrent requests was lost and
+// arrived after the other, the remote party would refuse it because of its lower CSeq (RFC 3261 §12.2.2). Requests of
+// early dialogs do not wait.
 type requestQueue struct {
 	sender  requestSender
 	busy    bool
@@ -44,8 +45,8 @@ type queuedRequest struct {
 	done    func(m *received, err error)
 }
 
-// send sends a request once the previous requests are answered. Challenges are answered. done gets the final
-// response; m nil: none arrived, and err says why.
+// send sends a request once the previous requests have their final responses. If the request is challenged, send repeats
+// it with credentials. done gets the final response. If none arrives, m is nil and err is the reason.
 func (q *requestQueue) send(r dialogRequest, done func(m *received, err error)) {
 	switch {
 	case r.fork == nil && q.busy && len(q.waiting) >= maxQueued:
@@ -77,7 +78,7 @@ func (q *requestQueue) send(r dialogRequest, done func(m *received, err error)) 
 	})
 }
 
-// endAll reports to the waiting requests that the dialog has ended.
+// endAll reports to the senders of all waiting requests that the dialog has ended.
 func (q *requestQueue) endAll() {
 	waiting := q.waiting
 	q.waiting = nil
@@ -115,10 +116,10 @@ func (d *Dialog) sendRequest(r dialogRequest, done func(m *received, err error))
 	})
 }
 
-// Probe asks the remote party of an answered call whether it still knows the call; 481 means that it does not (RFC
-// 3261 §12.2.2). It sends UPDATE if the remote party accepts that, which also refreshes the session, otherwise
-// OPTIONS. done gets the status code of the final response, 0 if none arrived, under the conditions of Notify. The
-// call goes on whatever the code is.
+// Probe asks the remote party of an answered call whether it still knows the call; 481 means that it does not (RFC 3261
+// §12.2.2). It sends UPDATE if the remote party accepts that, which also refreshes the session, otherwise OPTIONS. done
+// gets the status code of the final response, or 0 if none arrived. It is called in order with the events of Notify and
+// must not block. The call goes on whatever the code is.
 func (d *Dialog) Probe(done func(code int)) {
 	d.do(func() {
 		if d.phase != answered {
@@ -143,8 +144,8 @@ func (d *Dialog) Probe(done func(code int)) {
 	})
 }
 
-// Info sends an INFO within an answered call, for example application/dtmf-relay. A refusal has no effect, except
-// that the call ends if the remote party does not know it any more.
+// Info sends an INFO within an answered call, for example application/dtmf-relay. A refusal has no effect, unless the
+// remote party does not know the call any more: then the call ends.
 func (d *Dialog) Info(contentType string, body []byte) {
 	d.do(func() {
 		if d.phase != answered || len(body) > MaxBody {

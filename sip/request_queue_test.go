@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// sentRequests records what a queue sends.
+// sentRequests is a requestSender that records the requests instead of sending them.
 type sentRequests struct {
 	requests    []dialogRequest
 	done        []func(*received, error)
@@ -40,7 +40,7 @@ func response(code int) *received {
 	return &received{Received: transport.Received{Message: message.Message{Code: code}}}
 }
 
-// codes records final responses; 0 stands for an error.
+// codes returns a callback that appends the status code of each final response to the slice. An error is recorded as 0.
 func codes(to *[]int) func(*received, error) {
 	return func(m *received, err error) {
 		code := 0

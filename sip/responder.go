@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// maxResponses bounds the responses that are stored for retransmissions.
+// maxResponses is the maximum number of responses of one dialog that are stored for retransmitted requests.
 const maxResponses = 8
 
 // responder answers the requests of the remote party other than INVITE, and stores the responses for
@@ -23,7 +23,7 @@ type cachedResponse struct {
 	bytes  []byte
 }
 
-// store stores the response to a request. nil: the request is in progress, and its retransmissions are dropped.
+// store stores the response to a request. If b is nil, the request is in progress, and its retransmissions are dropped.
 func (r *responder) store(m *received, b []byte) {
 	if r.byRequest == nil || len(r.byRequest) >= maxResponses {
 		r.byRequest = make(map[messageID]cachedResponse, 1)
@@ -31,7 +31,7 @@ func (r *responder) store(m *received, b []byte) {
 	r.byRequest[messageID{m.From.Tag, m.CSeq}] = cachedResponse{m.Method, b}
 }
 
-// find returns the response to a retransmitted request.
+// find returns the stored response to a retransmitted request. known is false if the request is new.
 func (r *responder) find(m *received) (b []byte, known bool) {
 	kept, ok := r.byRequest[messageID{m.From.Tag, m.CSeq}]
 	return kept.bytes, ok && kept.method == m.Method
@@ -42,7 +42,8 @@ func (r *responder) reply(m *received, code int, headers ...message.Header) {
 	r.store(m, r.d.ua.reply(&m.Received, code, r.d.key.tag, headers))
 }
 
-// replyWith answers like reply, with a body and the headers of a target refresh.
+// replyWith answers a request of the dialog with a body and the headers of a target refresh, such as Contact. It stores
+// the response for retransmissions.
 func (r *responder) replyWith(m *received, code int, body []byte, headers []message.Header) {
 	b, err := r.d.ua.buildResponse(&m.Received, code, r.d.key.tag, append(r.refreshHeaders(code), headers...), body)
 	if err == nil {
@@ -51,22 +52,22 @@ func (r *responder) replyWith(m *received, code int, body []byte, headers []mess
 	}
 }
 
-// replyLater asks the remote party to try again shortly (RFC 3261 §14.2, RFC 3311 §5.2).
+// replyLater answers 500 with a Retry-After, so that the remote party tries again shortly (RFC 3261 §14.2, RFC 3311 §5.2).
 func (r *responder) replyLater(m *received) {
 	r.reply(m, 500, message.Header{Name: "Retry-After", Value: strconv.Itoa(rand.IntN(10))}) //nolint:gosec // no secret
 }
 
-// replyTooShort refuses a session interval that is too short.
+// replyTooShort answers 422 to a request whose session interval is too short (RFC 4028).
 func (r *responder) replyTooShort(m *received) {
 	r.reply(m, 422, r.d.ua.sessions.MinSE())
 }
 
-// replyUnsupported refuses the content type of a body.
+// replyUnsupported answers 415 to a request whose body has an unsupported content type. accept lists the supported types.
 func (r *responder) replyUnsupported(m *received, accept ...string) {
 	r.reply(m, 415, message.Header{Name: "Accept", Value: strings.Join(accept, ", ")})
 }
 
-// repeat answers a retransmitted request as before. It returns false if the request is new.
+// repeat sends the stored response to a retransmitted request again. It returns false if the request is new.
 func (r *responder) repeat(m *received) bool {
 	b, known := r.find(m)
 	if known {
@@ -78,7 +79,7 @@ func (r *responder) repeat(m *received) bool {
 	return known
 }
 
-// refreshHeaders returns the headers of a response to a request that refreshes the target.
+// refreshHeaders returns the headers, such as Contact, of a response to a request that refreshes the remote target.
 func (r *responder) refreshHeaders(code int) []message.Header {
 	if code == 100 || code >= 300 {
 		return nil

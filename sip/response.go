@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// buildResponse writes a response. tag is the local tag.
+// buildResponse writes the response to a request. tag is the tag of this side, which is added to To.
 func (u *UserAgent) buildResponse(m *transport.Received, code int, tag string, extra []message.Header, body []byte) ([]byte, error) {
 	w := message.NewResponse(code, message.ReasonPhrase(code))
 	for i, via := range m.Vias {
@@ -60,8 +60,8 @@ func (u *UserAgent) respond(m *transport.Received, b []byte) {
 	}
 }
 
-// reply answers a request and stores nothing. Without a tag, the tag is derived from the request, so that a
-// retransmission gets the same answer.
+// reply answers a request and stores nothing. If tag is "", the tag is derived from the request, so that a
+// retransmission gets the same response.
 func (u *UserAgent) reply(m *transport.Received, code int, tag string, extra []message.Header) []byte {
 	if tag == "" {
 		tag = u.id.ToTag(m.CallID, m.From.Tag+strings.ToLower(m.Branch()))

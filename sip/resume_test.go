@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// resumeAndReoffer resumes a call of an earlier process and sends an offer.
+// resumeAndReoffer resumes a call of an earlier process and sends an offer. heard receives the result of the offer.
 func (s *stage) resumeAndReoffer(state sip.DialogState, heard chan sip.OfferResult) *sip.Dialog {
 	s.t.Helper()
 	state.RaiseCSeq()

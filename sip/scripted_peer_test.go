@@ -22,8 +22,8 @@ import (
 
 const sdp = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 4000 RTP/AVP 0\r\n"
 
-// fakeNetwork is an in-memory network of datagrams. It works inside a synctest bubble, where real sockets would
-// stop the clock.
+// fakeNetwork is an in-memory network of datagrams for synctest bubbles. A read from a real socket would keep the
+// bubble's clock from advancing.
 type fakeNetwork struct {
 	mu    sync.Mutex
 	ports map[netip.AddrPort]*fakeSocket
@@ -185,7 +185,7 @@ func (p *peer) expect(prefix string) msg {
 	panic("unreachable")
 }
 
-// expectWithinHour is expect with a time limit of an hour.
+// expectWithinHour returns the next message, which must begin with prefix and arrive within an hour.
 func (p *peer) expectWithinHour(prefix string) msg {
 	p.t.Helper()
 	select {

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/sip/sessiontimer"
 )
 
-// sessionTimer ends a call that is not refreshed in time (RFC 4028), and refreshes it if that is the task of this
-// side.
+// sessionTimer ends a call that is not refreshed in time (RFC 4028). If the agreed terms say that this side refreshes
+// the call, it also sends the refreshes.
 type sessionTimer struct {
 	d             *Dialog
 	terms         sessiontimer.Terms
@@ -19,14 +19,14 @@ type sessionTimer struct {
 	localSDP      []byte // last SDP of this side, for a refresh by re-INVITE
 }
 
-// agree reads the terms from the 2xx to a request of this side.
+// agree reads the session timer terms from the 2xx to a request of this side and restarts the timer.
 func (s *sessionTimer) agree(m *received) {
 	s.acceptsUpdate = s.acceptsUpdate || m.Allows(message.MethodUpdate)
 	s.terms.Agree(&m.Message, s.d.ua.sessions)
 	s.restart()
 }
 
-// grant reads the terms from a request that gets a 2xx. It returns the headers for that 2xx.
+// grant sets the session timer terms for a request that gets a 2xx. It returns the headers for that 2xx.
 func (s *sessionTimer) grant(m *received) []message.Header {
 	headers, changed := s.terms.Grant(&m.Message, s.d.ua.sessions)
 	if changed {
@@ -52,7 +52,7 @@ func (s *sessionTimer) stop() {
 	}
 }
 
-// wakeAfter replaces the timer.
+// wakeAfter stops the current timer and starts one that fires after wait.
 func (s *sessionTimer) wakeAfter(wait time.Duration) {
 	var t *time.Timer
 	t = time.AfterFunc(wait, func() {
@@ -78,8 +78,8 @@ func (s *sessionTimer) handleTimer() {
 	s.d.sendBye(Ended{Q850: 102, Text: "session expired", Fault: true}, nil)
 }
 
-// refresh sends UPDATE, or a re-INVITE if the remote party does not accept UPDATE. The timer continues to run
-// meanwhile.
+// refresh sends UPDATE, or a re-INVITE if the remote party does not accept UPDATE. Meanwhile the timer that ends the
+// call continues to run.
 func (s *sessionTimer) refresh() {
 	d := s.d
 	if !s.acceptsUpdate {
@@ -109,7 +109,7 @@ func (s *sessionTimer) refresh() {
 	})
 }
 
-// retryRefresh refreshes again after half of the remaining time.
+// retryRefresh schedules another refresh after half of the time until the call would be ended.
 func (s *sessionTimer) retryRefresh() {
 	left := time.Until(s.until)
 	if s.terms.Interval == 0 {

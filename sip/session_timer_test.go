@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// establishTimedCall makes a call whose 200 settles the session timer.
+// establishTimedCall makes an outbound call with a session timer. extra are headers of the 200.
 func (s *stage) establishTimedCall(extra ...string) (d *sip.Dialog, inv msg, at time.Time) {
 	s.t.Helper()
 	d = s.invite(func(in *sip.Invite) { in.SessionExpires = 30 * time.Minute })
@@ -35,7 +35,7 @@ func TestSessionTimerRefreshesAtHalfTime(t *testing.T) {
 			assert.Equal(t, "0", m.get("Content-Length"))
 			s.peer.send(m.reply(200, "", contact, "Session-Expires: 1800;refresher=uac"), s.localAddr())
 		}
-		// The UPDATE gets no response: it is retransmitted, and then the call is ended.
+		// The peer does not answer this UPDATE, so it is retransmitted and then the call is ended.
 		first := s.peer.expectWithinHour("UPDATE")
 		for range 10 {
 			s.peer.expect("UPDATE")

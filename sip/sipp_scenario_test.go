@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// leg is this side of a scenario. It reacts to the n-th event of each name.
+// leg is the call leg of this side in a SIPp scenario. It calls a reaction for the n-th event of each name.
 type leg struct {
 	t          *testing.T
 	events     *eventLog
@@ -63,7 +63,7 @@ func nameOf(e sip.Event) string {
 	return "?"
 }
 
-// sdpWithDirection returns the local SDP with a direction.
+// sdpWithDirection returns the local SDP with a direction attribute such as sendonly.
 func sdpWithDirection(direction string) []byte { return []byte(sdp + "a=" + direction + "\r\n") }
 
 func answerTo(e sip.Reoffer) []byte {
@@ -77,7 +77,7 @@ func answerTo(e sip.Reoffer) []byte {
 	return sdpWithDirection("sendrecv")
 }
 
-// run runs the leg until its end and returns the last event.
+// run handles the events of the leg with the reactions p until the leg ends, and returns the last event.
 func (l *leg) run(p reactions) sip.Event {
 	l.t.Helper()
 	limit := time.After(l.limit)
@@ -106,7 +106,7 @@ func (l *leg) run(p reactions) sip.Event {
 
 func bye(l *leg, _ sip.Event) { l.d.Bye(16, "") }
 
-// reofferThen sends an offer and calls then with its result.
+// reofferThen sends an offer. run then calls then with the result of the offer.
 func (l *leg) reofferThen(body []byte, then func(sip.OfferResult)) {
 	l.d.Reoffer(body, func(r sip.OfferResult) { l.results <- func() { then(r) } })
 }
@@ -124,11 +124,11 @@ func (s *sipp) requireSuccess(t *testing.T) {
 	}
 }
 
-// shortSessionSeconds is the session interval of these scenarios. SIPp has a sixth of it to answer a refresh before
-// the call is ended, on a machine that is busy with other tests.
+// shortSessionSeconds is the session interval in the SIPp scenarios with session timers. Before the call is ended, SIPp
+// has a sixth of it to answer a refresh, which suffices on a machine that is busy with other tests.
 const shortSessionSeconds = 12
 
-// outboundScenario is a uas scenario of SIPp: this side calls.
+// outboundScenario is a SIPp scenario in which this side calls and SIPp is the server (uas).
 type outboundScenario struct {
 	set  func(*sip.Invite)
 	play reactions
@@ -207,7 +207,7 @@ func outboundScenarios() map[string]outboundScenario {
 	}
 }
 
-// referToThirdParty transfers the remote party and hangs up once the transfer has succeeded.
+// referToThirdParty transfers the remote party by REFER and hangs up once the transfer has succeeded.
 func referToThirdParty(l *leg, _ sip.Event) {
 	var codes []int
 	l.d.Refer(sip.ReferTo{URI: "sip:+12025550199@127.0.0.1:5099", ReferredBy: "sip:+15559999@127.0.0.1"}, func(p sip.ReferProgress) {
@@ -283,7 +283,7 @@ func (s *sipp) logGap(t *testing.T, first, second string) int {
 	return at[second] - at[first]
 }
 
-// inboundScenario is a uac scenario of SIPp: SIPp calls.
+// inboundScenario is a SIPp scenario in which SIPp calls (uac) and this side answers.
 type inboundScenario struct {
 	take func(l *leg, in *sip.Incoming)
 	play reactions
@@ -337,7 +337,7 @@ func inboundScenarios() map[string]inboundScenario {
 	}
 }
 
-// referAttended transfers the remote party to a target that cannot be reached.
+// referAttended sends a REFER with Replaces to a target that is busy, and checks that the failure is reported.
 func referAttended(l *leg) {
 	var heard []sip.ReferProgress
 	to := sip.ReferTo{
@@ -357,7 +357,7 @@ func referAttended(l *leg) {
 	})
 }
 
-// acceptReplacement answers a call that replaces this one.
+// acceptReplacement answers the INVITE that replaces this call, and checks that SIPp ends the new call.
 func acceptReplacement(l *leg, e sip.Event) {
 	by := e.(sip.Replaced).By
 	assert.Equal(l.t, l.d.ID(), *by.Replaces)

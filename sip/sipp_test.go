@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// sipp is a running scenario of deploy/sipp, with its port and its log.
+// sipp is a running SIPp process with a scenario of deploy/sipp.
 type sipp struct {
 	port int
 	log  string
@@ -116,8 +116,8 @@ func TestOutcomesOfSIPpScenarios(t *testing.T) { //nolint:tparallel // beside it
 	}
 }
 
-// finalOutcome runs a leg to its end and returns the outcome. An answered call is ended by this side after talk, or
-// earlier by the remote party.
+// finalOutcome handles the events of a leg until it ends, and returns the outcome. This side ends an answered call after
+// the time talk, if the remote party has not ended it.
 func finalOutcome(t *testing.T, d *sip.Dialog, here *eventLog, talk time.Duration) string {
 	t.Helper()
 	limit := time.After(2 * time.Minute)

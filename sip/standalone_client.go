@@ -17,7 +17,7 @@ import (
 // MESSAGE (RFC 3261 §8.1). All methods except Do must be called within Do, or within a callback of another method.
 type StandaloneClient struct{ userAgentClient }
 
-// StandaloneConfig describes the sender and the target of the requests.
+// StandaloneConfig describes the sender and the target of the requests of a StandaloneClient.
 type StandaloneConfig struct {
 	Name        string             // Call-ID and tag are derived from Name; the same name gives retransmissions
 	FromUser    string             // escaped; may be empty
@@ -29,7 +29,7 @@ type StandaloneConfig struct {
 	Proxy       *resolve.Target // outbound proxy: requests are sent there with a Route
 }
 
-// StandaloneRequest is one request.
+// StandaloneRequest is one request that a StandaloneClient sends.
 type StandaloneRequest struct {
 	Method      string
 	URI         string // "": To
@@ -39,8 +39,8 @@ type StandaloneRequest struct {
 	Timeout     time.Duration // for the final response. Default: 32 s
 }
 
-// NewStandaloneClient returns a client for requests to a target. It refuses targets that cannot or must not be
-// reached.
+// NewStandaloneClient returns a client for requests to a target. It returns an error if the target cannot be reached or
+// if the environment forbids it.
 func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, error) {
 	if !u.isReady() {
 		return nil, errNotReady
@@ -73,7 +73,7 @@ func (u *UserAgent) NewStandaloneClient(c StandaloneConfig) (*StandaloneClient, 
 	return s, nil
 }
 
-// localURI returns the URI of a user, or of a host if user is "".
+// localURI returns the SIP URI of a user at a host. If user is "", the URI has no user part.
 func localURI(user, host string) string {
 	if user == "" {
 		return "sip:" + host
@@ -81,17 +81,17 @@ func localURI(user, host string) string {
 	return "sip:" + user + "@" + host
 }
 
-// Do runs f under the lock, and then the functions that f has passed to Notify.
+// Do runs f under the lock of the client, and then the functions that f has passed to Notify.
 func (s *StandaloneClient) Do(f func()) { s.do(f) }
 
-// Notify runs f once the lock is released, in order and never concurrently with other functions passed to Notify.
+// Notify runs f once the lock of the client is released. Functions passed to Notify run in order and never concurrently.
 func (s *StandaloneClient) Notify(f func()) { s.later(f) }
 
-// After runs f under the lock after a delay, unless Retire is called before.
+// After runs f under the lock of the client after a delay, unless Retire or Release is called before.
 func (s *StandaloneClient) After(wait time.Duration, f func()) *time.Timer { return s.after(wait, f) }
 
-// FindAddresses looks up the target and calls then with the addresses that may be reached. resolved is false if the
-// name of the target has no address.
+// FindAddresses looks up the target and calls then with the addresses to which requests may be sent. resolved is false
+// if the name of the target has no address.
 func (s *StandaloneClient) FindAddresses(then func(addresses []resolve.Target, resolved bool)) {
 	go func() {
 		defer s.ua.recovered("lookup", func() { s.do(func() { then(nil, false) }) })
@@ -101,11 +101,11 @@ func (s *StandaloneClient) FindAddresses(then func(addresses []resolve.Target, r
 	}()
 }
 
-// Address returns the current address of the target.
+// Address returns the address of the target to which requests are sent now.
 func (s *StandaloneClient) Address() netip.AddrPort { return s.flow.Addr }
 
-// UseAddress sends the next requests to an address of the target. changed: the address differs from the previous
-// one.
+// UseAddress sends the next requests to this address of the target. changed reports whether the address differs from
+// the previous one.
 func (s *StandaloneClient) UseAddress(t resolve.Target) (changed bool) {
 	to := transport.FlowTo(t)
 	to.Socket = s.ua.transport.SocketAt(t.Local)
@@ -135,20 +135,20 @@ func (s *StandaloneClient) Send(r StandaloneRequest, done func(m *transport.Rece
 	})
 }
 
-// Abort ends the requests under way. Their responses are dropped.
+// Abort ends all requests without a final response. Their responses are dropped.
 func (s *StandaloneClient) Abort() {
 	for _, tx := range slices.Clone(s.transactions) {
 		s.terminate(tx)
 	}
 }
 
-// Retire stops the timers, and releases everything after a while in which late responses are dropped.
+// Retire stops the timers. The client stays in memory for a while, in which it drops late responses.
 func (s *StandaloneClient) Retire() {
 	s.stopTimers()
 	s.expireAfter(s.ua.cfg.Linger)
 }
 
-// Release ends the requests under way, and releases everything at once.
+// Release ends all requests and removes the client from memory at once.
 func (s *StandaloneClient) Release() {
 	s.Abort()
 	s.stopTimers()

@@ -26,7 +26,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// authority issues certificates for a test.
+// authority is a certificate authority that issues certificates for a test.
 type authority struct {
 	t    testing.TB
 	cert *x509.Certificate
@@ -54,7 +54,7 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// issue returns a certificate for a name or an address with a validity.
+// issue returns a certificate and its key for a host name or an IP address. The certificate is valid for the time good.
 func (a *authority) issue(name string, good time.Duration) (chain, key []byte) {
 	a.t.Helper()
 	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -77,7 +77,7 @@ func (a *authority) issue(name string, good time.Duration) (chain, key []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})
 }
 
-// certificateSource returns a source of one certificate.
+// certificateSource returns a function that always returns the same new certificate for a name.
 func (a *authority) certificateSource(name string, good time.Duration) func() (*tls.Certificate, error) {
 	a.t.Helper()
 	pair, err := tls.X509KeyPair(a.issue(name, good))
@@ -258,15 +258,15 @@ func TestTLSCertificateFilesAreReloaded(t *testing.T) {
 	assert.Equal(t, "one.example.com", shown())
 	write("two.example.com", time.Unix(2000, 0))
 	assert.Equal(t, "two.example.com", shown())
-	// A half-written file: the previous certificate stays in use.
+	// While the certificate file is half-written, the previous certificate stays in use.
 	require.NoError(t, os.WriteFile(chain, []byte("-----BEGIN"), 0o600))
 	assert.Equal(t, "two.example.com", shown())
 	require.NoError(t, os.Remove(key))
 	assert.Equal(t, "two.example.com", shown())
 	write("three.example.com", time.Unix(3000, 0))
 	assert.Equal(t, "three.example.com", shown())
-	// A key that cannot be read yet, for example because its permissions are set later. Once it can be read, its
-	// size and time are unchanged.
+	// While the key cannot be read, the previous pair stays in use. Once the key can be read, the new pair is used,
+	// although the size and time of the file have not changed.
 	write("four.example.com", time.Unix(4000, 0))
 	right, err := os.ReadFile(key)
 	require.NoError(t, err)
@@ -314,7 +314,7 @@ func TestTLSListenerNeedsCertificate(t *testing.T) {
 	}
 }
 
-// TestTLSDialogIgnoresUDPContact: a Contact that leads to an insecure transport is not followed.
+// TestTLSDialogIgnoresUDPContact: a TLS dialog does not follow a Contact that leads to an unencrypted transport.
 func TestTLSDialogIgnoresUDPContact(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)

@@ -26,14 +26,14 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// updateTable is the flag to rewrite the table of docs/interoperability.md.
+// updateTable is the test flag that rewrites the table of torture messages in docs/interoperability.md.
 var updateTable = flag.Bool("update", false, "write the table of torture messages into docs/interoperability.md") //nolint:gochecknoglobals // a flag
 
-// tortureRow is a message of RFC 4475 or RFC 5118 with the expectation of the RFC. udp and tcp are the status codes
-// sent, "" for no response. audio is the audio of a call accepted over TCP.
+// tortureRow is a message of RFC 4475 or RFC 5118. expectation is the reaction that the RFC expects. udp and tcp are the
+// status codes that Callboard sends, "" for no response. audio is the audio of a call accepted over TCP.
 type tortureRow struct{ name, section, expectation, udp, tcp, audio string }
 
-// tortureTable returns every message of both RFCs with the reaction of a user agent that accepts calls.
+// tortureTable returns all messages of both RFCs with the reactions of a user agent that accepts calls.
 func tortureTable() []tortureRow {
 	return []tortureRow{
 		{"wsinv", "3.1.1.1", "Valid: white space, folded and compact headers. Its To has a tag, so it belongs to a dialog.", "481", "481", ""},
@@ -121,8 +121,8 @@ func acceptIfAgreed(i *sip.Incoming) {
 	i.Answer(local.Answer(theirs, agreed.Stream), func(sip.Event) {})
 }
 
-// udpReaction sends a message from torturePeer over UDP and returns the status codes of the responses without
-// retransmissions; "" for none.
+// udpReaction sends a message from torturePeer over UDP. It returns the status codes of the responses, without
+// retransmissions; "" if there is no response.
 func udpReaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 	t.Helper()
 	var said []string
@@ -157,11 +157,11 @@ func udpReaction(t *testing.T, b []byte, more ...func(*sip.UserAgent)) string {
 	return strings.Join(said, " ")
 }
 
-// lastRequest is a request whose response shows that all previous messages have been handled.
+// lastRequest is sent after the message under test. Its response shows that the user agent has handled that message.
 const lastRequest = "OPTIONS sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP 127.0.0.1;branch=z9hG4bKlast\r\nFrom: <sip:a@b>;tag=1\r\nTo: <sip:a@b>\r\n" +
 	"Call-ID: the-last-word\r\nCSeq: 1 OPTIONS\r\nContent-Length: 0\r\n\r\n"
 
-// tcpReaction is udpReaction over TCP.
+// tcpReaction sends a message over TCP and returns the status codes of the responses; "" if there is no response.
 func tcpReaction(address string, b []byte) (string, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -193,13 +193,13 @@ func tcpReaction(address string, b []byte) (string, error) {
 	return strings.Join(said, " "), nil
 }
 
-// audioAgent accepts calls with a media session, and keeps the latest session.
+// audioAgent accepts each call with a media session, and passes the session to exchangeAudio.
 type audioAgent struct {
 	engine *media.Engine
 	call   chan *media.Session
 }
 
-// loopbackMedia returns a media engine that sends to loopback only.
+// loopbackMedia returns a media engine that sends only to loopback.
 func loopbackMedia(t *testing.T) *media.Engine {
 	t.Helper()
 	low := siptest.MediaPorts400(t)
@@ -231,8 +231,8 @@ func (a *audioAgent) accept(i *sip.Incoming) {
 	a.call <- s
 }
 
-// exchangeAudio sends audio to the session of the accepted call, like a phone behind NAT whose SDP has another
-// address. It returns in which directions audio arrives.
+// exchangeAudio sends audio to the accepted call from an address other than the one in its SDP, like a phone behind NAT.
+// It returns "both ways" if audio arrives in both directions; otherwise "".
 func (a *audioAgent) exchangeAudio() (string, error) {
 	s := <-a.call
 	defer s.Close()
@@ -267,8 +267,8 @@ func (a *audioAgent) exchangeAudio() (string, error) {
 	return "", nil
 }
 
-// tcpReactions returns the reactions to all messages over TCP, each at a user agent of its own, and the audio of
-// accepted calls.
+// tcpReactions sends each message over TCP to its own user agent. It returns the status codes of the responses, and the
+// result of exchangeAudio for accepted calls.
 func tcpReactions(t *testing.T, all map[string][]byte) (said, audio map[string]string) {
 	t.Helper()
 	engine := loopbackMedia(t)

@@ -15,10 +15,10 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// torturePeer is a host that may send from any port.
+// torturePeer is a host that has a socket on each port to which responses to torture messages may go.
 const torturePeer = "127.0.0.2"
 
-// A registrar challenges every REGISTER.
+// A registrar must challenge every REGISTER among the torture messages, and create no binding.
 func TestTortureMessagesCreateNoBinding(t *testing.T) {
 	want, got, all := map[string]string{}, map[string]string{}, siptest.TortureMessages(t)
 	for _, row := range tortureTable() {
@@ -44,8 +44,8 @@ func TestTortureMessagesCreateNoBinding(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestUnreadableRequestsAreAnsweredOnce: the response to a request that cannot be parsed is not larger than the
-// request and repeats only its headers.
+// TestUnreadableRequestsAreAnsweredOnce: the response to a request that cannot be parsed is an error with the Call-ID of
+// the request. Other unreadable messages get no response.
 func TestUnreadableRequestsAreAnsweredOnce(t *testing.T) {
 	for name, b := range siptest.TortureMessages(t) {
 		answer := sip.ParseErrorResponse(b)

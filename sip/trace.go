@@ -9,9 +9,9 @@ import (
 )
 
 // Trace receives each message of a dialog, in the order in which this process sends and receives messages. It is
-// called while the message is handled: it must not block and must not call the dialog. The first message of a
-// Call-ID is its INVITE. Messages outside of dialogs are not traced. The receiver limits how many messages it
-// stores.
+// called while the message is handled, so it must not block and must not call the dialog. The first message of a
+// Call-ID is its INVITE. Messages outside of dialogs are not traced. The receiver of the messages has to limit how many
+// it stores.
 type Trace func(callID string, m TracedMessage)
 
 // TracedMessage is one message as it was on the wire, without its secrets. Digest responses, SRTP keys, passwords

@@ -148,7 +148,7 @@ func TestMaskSecretsInAllNotations(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsUseTCP covers RFC 3261 §18.1.1.
+// TestLargeRequestsUseTCP checks that a request too large for a datagram is sent over TCP (RFC 3261 §18.1.1).
 func TestLargeRequestsUseTCP(t *testing.T) {
 	t.Parallel()
 	port := strconv.Itoa(siptest.Port(t))

@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// authenticateTrunk challenges the caller if authentication as a trunk is required. ok is false if the request was
-// answered. On success the trunk is that of the account.
+// authenticateTrunk challenges the caller if it has to authenticate as a trunk. ok is false if the request was refused
+// or dropped. After a success the call belongs to the trunk of the account.
 func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	if a.Account == nil {
 		return true
@@ -41,8 +41,8 @@ func (u *UserAgent) authenticateTrunk(m *received, a Admission) (ok bool) {
 	return false
 }
 
-// Challenge refuses a call with 401, so that the trunk authenticates before its number is looked up. It answers 403
-// if no trunk at the source has credentials, or if the caller has authenticated already.
+// Challenge refuses a call with 401, so that the caller repeats it with the credentials of a trunk. It answers 403 if no
+// trunk at the source has credentials, or if the caller has authenticated already.
 func (i *Incoming) Challenge() {
 	d, m := i.d, i.d.server.initial
 	if !i.verifier.HasAccounts() || i.IsAuthenticated {
@@ -63,10 +63,11 @@ func (i *Incoming) Challenge() {
 	})
 }
 
-// isRepeatable reports whether a header may occur several times; its values are reported joined.
+// isRepeatable reports whether a header may occur several times. Incoming.Header joins the values of such a header.
 func isRepeatable(name string) bool {
 	return name == "Diversion" || name == "History-Info" || name == nameIdentity
 }
 
-// nameIdentity is the header with the signature of a caller's number (RFC 8224), which is long.
+// nameIdentity is the header with the signature of a caller's number (RFC 8224). Its values are longer than those of other
+// headers.
 const nameIdentity = "Identity"

@@ -1,11 +1,11 @@
 // Package sip is a SIP user agent (RFC 3261). It makes and receives calls and keeps their dialogs until they are
 // over. Of SDP it reads only the hold attributes.
 //
-// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions-and-dialogs.md). A message is handled on the
-// goroutine that read it; a dialog is guarded by its own lock. Events are reported to the owner after the lock is
-// released.
+// Transactions and dialogs are implemented here (docs/adr/0002-sip-transactions-and-dialogs.md). A message is handled on
+// the goroutine that read it, and a dialog is guarded by its own lock. Events are reported to the owner after the lock
+// is released.
 //
-// A Dialog is composed of parts, each in its own file: inviteClient, inviteServer, reliableProvisionals,
+// A Dialog is composed of components, each in its own file: inviteClient, inviteServer, reliableProvisionals,
 // offerAnswer, sessionTimer, acknowledgements, requestQueue, responder, referClient and referNotifier. Its
 // userAgentClient, with a digestClient and an eventQueue, sends their requests.
 package sip
@@ -147,11 +147,11 @@ func (u *UserAgent) relayConfig() cluster.Config {
 	}
 }
 
-// OnInvite sets the owner of inbound calls. Call it before Serve. f must not block. 100 Trying has been sent before
-// f is called.
+// OnInvite sets the function that receives inbound calls. Call it before Serve. f must not block. 100 Trying has been
+// sent before f is called.
 func (u *UserAgent) OnInvite(f func(*Incoming)) { u.onInvite = f }
 
-// SetAdmission sets which sources are answered. Call it before Serve. By default only loopback is answered.
+// SetAdmission sets the function that decides which sources are answered. Call it before Serve. Default: only loopback.
 func (u *UserAgent) SetAdmission(f func(transport.Source) Admission) { u.admit = f }
 
 // Serve listens until ctx ends or Close is called.
@@ -194,8 +194,8 @@ func (u *UserAgent) Addr(network string) netip.AddrPort {
 	return u.transport.Addr(network)
 }
 
-// Host returns the address of this user agent in Via, Contact and SDP towards a peer: the public one, or for
-// private peers the address of the listener. Zero: there is no route.
+// Host returns the address that this user agent shows to a peer in Via, Contact and SDP. It is the public address, or
+// for private peers the address of the listener. It is zero if there is no route to the peer.
 func (u *UserAgent) Host(network string, peer netip.AddrPort) netip.Addr {
 	at, err := netip.ParseAddrPort(u.transport.SentBy(transport.Flow{Network: network, Addr: peer}))
 	if err != nil {
@@ -204,7 +204,7 @@ func (u *UserAgent) Host(network string, peer netip.AddrPort) netip.Addr {
 	return at.Addr()
 }
 
-// Close closes the listeners. It does not end live dialogs.
+// Close closes the listeners and stops all timers. It sends no BYE in live dialogs.
 func (u *UserAgent) Close() error {
 	var err error
 	u.close.Do(func() {
@@ -240,7 +240,7 @@ func (u *UserAgent) Counters() Counters {
 // CallID returns the Call-ID of a leg, which is known before its INVITE is sent.
 func (u *UserAgent) CallID(attempt string, leg int) string { return u.id.LegCallID(attempt, leg) }
 
-// recovered recovers a panic of one message or callback.
+// recovered recovers a panic in the handling of one message or callback. It reports the panic and calls then.
 func (u *UserAgent) recovered(where string, then func()) {
 	if p := recover(); p != nil {
 		u.reportPanic(p, where, then)

@@ -17,14 +17,14 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// defaultContactUser is the user of the Contact if no other user is known.
+// defaultContactUser is the user part of the Contact if no other user is known.
 const defaultContactUser = "callboard"
 
-// maxPeers bounds the hosts that one dialog admits through the ingress filter.
+// maxPeers is the maximum number of hosts that one dialog admits through the ingress filter.
 const maxPeers = 8
 
 // userAgentClient sends requests that share a Call-ID and a local tag (RFC 3261 §8.1): those of a dialog, or a
-// series outside of any dialog. The lock of its eventQueue guards it.
+// series of requests outside of any dialog. The lock of its eventQueue guards its fields.
 type userAgentClient struct {
 	eventQueue
 	ua           *UserAgent
@@ -50,7 +50,7 @@ type userAgentClient struct {
 	onExpired    func()
 }
 
-// init sets the fields that every client has.
+// init sets the fields that clients of dialogs and of other requests have in common.
 func (c *userAgentClient) init(u *UserAgent, key dialogKey, onExpired func()) {
 	c.ua, c.key, c.recovered, c.onExpired = u, key, u.recovered, onExpired
 }
@@ -58,7 +58,7 @@ func (c *userAgentClient) init(u *UserAgent, key dialogKey, onExpired func()) {
 // setLocal sets the local URI and the value of From.
 func (c *userAgentClient) setLocal(uri string) { c.localURI, c.localParty = uri, "<"+uri+">" }
 
-// remoteParty is the remote side of a dialog (RFC 3261 §12). Each fork has its own.
+// remoteParty is the remote side of a dialog (RFC 3261 §12): its tag, target and route set. Each fork has its own.
 type remoteParty struct {
 	tag, target string
 	routes      []string
@@ -82,15 +82,16 @@ func (r remoteParty) route() (uri string, routes []string, hop string) {
 	return r.target, r.routes, r.routes[0]
 }
 
-// refreshTarget sets the target to the Contact of a target refresh (RFC 3261 §12.2). The route set does not change.
+// refreshTarget sets the remote target to the Contact of a request or response (RFC 3261 §12.2). The route set does not
+// change.
 func (r *remoteParty) refreshTarget(m *received) {
 	if message.IsSIPURI(m.Contact) && message.IsSingleLine(m.Contact) {
 		r.target = m.Contact
 	}
 }
 
-// remoteOfResponse returns the remote party of the dialog that a response creates. The route set is reversed (RFC
-// 3261 §12.1.2). fallback is the target if the response has no usable Contact.
+// remoteOfResponse returns the remote party of the dialog that a response creates. Its route set is the reversed
+// Record-Route (RFC 3261 §12.1.2). fallback is the target if the response has no usable Contact.
 func remoteOfResponse(m *received, fallback string) remoteParty {
 	r := remoteParty{tag: m.To.Tag, target: fallback}
 	r.refreshTarget(m)
@@ -100,14 +101,14 @@ func remoteOfResponse(m *received, fallback string) remoteParty {
 	return r
 }
 
-// after runs f under the lock after a delay, unless the timers are stopped before.
+// after runs f under the lock of the client after a delay, unless the timers are stopped before.
 func (c *userAgentClient) after(wait time.Duration, f func()) *time.Timer {
 	t := time.AfterFunc(wait, func() { c.do(f) })
 	c.timers = append(c.timers, t)
 	return t
 }
 
-// stopTimer stops one timer.
+// stopTimer stops a timer that after has returned.
 func (c *userAgentClient) stopTimer(t *time.Timer) {
 	t.Stop()
 	if i := slices.Index(c.timers, t); i >= 0 {
@@ -122,7 +123,7 @@ func (c *userAgentClient) stopTimers() {
 	c.timers = nil
 }
 
-// stop stops all timers.
+// stop stops all timers and transactions.
 func (c *userAgentClient) stop() {
 	c.stopTimers()
 	for _, tx := range c.transactions {
@@ -131,7 +132,7 @@ func (c *userAgentClient) stop() {
 	c.transactions = nil
 }
 
-// expireAfter releases the client after a time in which it handles late messages.
+// expireAfter removes the client from memory after a delay, in which it handles late messages.
 func (c *userAgentClient) expireAfter(wait time.Duration) {
 	if c.expires.IsZero() {
 		time.AfterFunc(wait, c.expire)
@@ -154,7 +155,7 @@ func (c *userAgentClient) expire() {
 	c.peers = nil
 }
 
-// admitPeer admits messages of a host through the ingress filter until the client expires.
+// admitPeer makes the ingress filter admit messages of a host until the client expires.
 func (c *userAgentClient) admitPeer(a netip.Addr) {
 	if len(c.peers) < maxPeers && !slices.Contains(c.peers, a) {
 		c.peers = append(c.peers, a)
@@ -162,7 +163,7 @@ func (c *userAgentClient) admitPeer(a netip.Addr) {
 	}
 }
 
-// admitFlow admits the hosts of the flow.
+// admitFlow makes the ingress filter admit messages of the host in the current flow, and of the phone behind it.
 func (c *userAgentClient) admitFlow() {
 	c.admitPeer(c.flow.Addr.Addr())
 	if c.flow.RemotePhone != nil {
@@ -170,8 +171,8 @@ func (c *userAgentClient) admitFlow() {
 	}
 }
 
-// withNextHop finds the flow of requests to a remote party and calls f with it under the lock. If the next hop is a
-// name, f is called after a DNS lookup.
+// withNextHop finds the flow for requests to a remote party and calls f with it under the lock. If the next hop is a
+// host name that is not cached, f is called later, after a DNS lookup.
 func (c *userAgentClient) withNextHop(r remoteParty, f func(transport.Flow)) {
 	_, _, hop := r.route()
 	if c.pinned && len(r.routes) == 0 {
@@ -216,7 +217,7 @@ func (c *userAgentClient) contact(to transport.Flow) string {
 	return cluster.Mark(c.ua.cfg.NodeMark).MarkContact(uri) + ">"
 }
 
-// send traces a message and sends it, unless the environment forbids the flow.
+// send traces a message and sends it. It returns an error if the environment forbids the flow.
 func (c *userAgentClient) send(to transport.Flow, o transport.Outgoing) error {
 	if !c.ua.allowsFlow(c.environment, to) {
 		return ErrTestEnvironment
@@ -227,7 +228,7 @@ func (c *userAgentClient) send(to transport.Flow, o transport.Outgoing) error {
 	return c.ua.transport.Send(to, o)
 }
 
-// traceReceived traces a received message once it is known to belong to this Call-ID and tag.
+// traceReceived traces a received message that belongs to the Call-ID and tag of this client.
 func (c *userAgentClient) traceReceived(m *received) {
 	if c.untraced {
 		return
@@ -236,12 +237,12 @@ func (c *userAgentClient) traceReceived(m *received) {
 	c.ua.trace(m.CallID, m.TraceTag, m.ObservedFlow(), false, m.Raw)
 }
 
-// buildRequest writes a request.
+// buildRequest writes the request of a transaction.
 func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
 	uri, routes, _ := tx.remote.route()
 	w := message.NewRequest(tx.method, uri)
 	by := c.ua.transport.SentBy(tx.to)
-	if tx.repeatsInvite() { // responses return by rport
+	if tx.repeatsInvite() { // repeat the Via of an earlier process; rport makes the responses arrive here
 		by = cmp.Or(c.sentBy, by)
 	}
 	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.Network), " ", by, ";rport;branch=", c.branch(tx))
@@ -278,7 +279,7 @@ func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
 	return w.FinishWithType(cmp.Or(tx.contentType, message.ContentSDP), tx.body)
 }
 
-// branch returns the branch of a request. A CANCEL and the ACK of a failure have the branch of the INVITE.
+// branch returns the branch of a request. A CANCEL and the ACK of a refusal have the branch of their INVITE.
 func (c *userAgentClient) branch(tx *clientTransaction) string {
 	if tx.branch == "" {
 		method := tx.method

@@ -15,7 +15,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// hostileMessages are messages that the parser accepts although they are invalid, with their responses; 0 is none.
+// hostileMessages are invalid messages that the parser accepts, with the response that each must get. An empty response
+// means that the message must get none.
 func hostileMessages() map[string]struct {
 	text string
 	want string

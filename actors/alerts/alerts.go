@@ -19,8 +19,8 @@ const (
 	emailRunTimeout      = 5 * time.Minute
 )
 
-// Alerts is the actor that evaluates the alert rules of all workspaces. It remembers only which workspaces have
-// rules, alerts or unsent emails; everything else is in the store.
+// Alerts is the actor that evaluates the alert rules of all workspaces. Its only own state is the set of workspaces that
+// have rules, alerts or unsent emails. Everything else is in the store.
 type Alerts struct {
 	cfg              Config
 	activeWorkspaces map[string]bool // workspaces with alert rules, alerts or unsent emails; nil: not read yet
@@ -32,7 +32,7 @@ type Alerts struct {
 	cancelTimer              func()
 }
 
-// New returns the actor.
+// New returns an Alerts actor. If cfg.CheckInterval is 0, the actor checks at the default interval.
 func New(cfg Config) *Alerts {
 	if cfg.CheckInterval == 0 {
 		cfg.CheckInterval = defaultCheckInterval
@@ -63,7 +63,7 @@ func (a *Alerts) Receive(ctx actor.Context) {
 	}
 }
 
-// startCheck starts a check of all rules. If a check is in progress, another one follows it.
+// startCheck starts a check of all rules. If a check is in progress, startCheck makes another check follow it.
 func (a *Alerts) startCheck(ctx actor.Context) {
 	if a.checkRunning {
 		a.checkAgain = true
@@ -82,7 +82,7 @@ func (a *Alerts) startCheck(ctx actor.Context) {
 	})
 }
 
-// recoverPanic calls f and returns a panic as an error, so that the actor always learns that its task is over.
+// recoverPanic calls f and converts a panic in f into an error. The task can thus always report its end to the actor.
 func recoverPanic(log *slog.Logger, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -25,7 +25,7 @@ import (
 
 const ws = "ws_01J00000000000000000000000"
 
-// fixture is a store, a mail server and a trunk, which outlive the actor.
+// fixture simulates the store, the mail server and a trunk. They keep their state when a test restarts the alerts actor.
 type fixture struct {
 	*testing.T
 	sys *actor.ActorSystem
@@ -104,7 +104,7 @@ func (w *fixture) readValues(context.Context, []*domain.AlertRule) map[string]al
 	return map[string]alerts.RuleReadings{"alertrule_1": {Readings: append(w.otherReadings(other), one)}}
 }
 
-// otherReadings returns readings of the second workspace, if there is one.
+// otherReadings returns r as the only reading of the second workspace. Without a second workspace it returns nil.
 func (w *fixture) otherReadings(r alert.Reading) []alert.Reading {
 	if w.secondWorkspace {
 		return []alert.Reading{r}
@@ -156,7 +156,7 @@ func compareIDs(a, b string) int {
 	return 1
 }
 
-// copyRecord returns a copy of a row, as a store does.
+// copyRecord returns a copy of a stored record, so that a test cannot change the stored one by accident.
 func copyRecord(r domain.Record) domain.Record {
 	switch r := r.(type) {
 	case *domain.AlertRule:
@@ -205,7 +205,7 @@ func (w *fixture) sendDone() {
 	w.concurrentSends[0]--
 }
 
-// changeAndWait changes the fixture and lets time pass.
+// changeAndWait runs change under the lock of the fixture and then lets the simulated time advance by pass.
 func (w *fixture) changeAndWait(change func(), pass time.Duration) {
 	w.mu.Lock()
 	change()
@@ -214,7 +214,7 @@ func (w *fixture) changeAndWait(change func(), pass time.Duration) {
 	synctest.Wait()
 }
 
-// reported returns the events and the number of emails so far.
+// reported returns the types of all committed events and the number of emails sent since the fixture started.
 func (w *fixture) reported() (events []event.Type, mails int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -301,7 +301,7 @@ func TestPanickingCheckStartsNoSecondEmailRun(t *testing.T) {
 	})
 }
 
-// A check works on its own copy of the workspaces. A change during the check applies to the next one.
+// A check works on its own copy of the set of workspaces. A rule change during a check must cause another check.
 func TestRuleChangeDuringCheckStartsAnotherCheck(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(w *fixture) {
@@ -353,7 +353,7 @@ func (w *fixture) queuedEmails() (n int) {
 	return n
 }
 
-// changeRule changes the rule.
+// changeRule applies change to every stored alert rule.
 func (w *fixture) changeRule(change func(*domain.AlertRule)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

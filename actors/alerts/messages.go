@@ -23,9 +23,9 @@ type RuleChanged struct{ Workspace string }
 func (RuleChanged) Control() {}
 
 type (
-	// checkDue starts the next check.
+	// checkDue is the timer message that starts the next check of the alert rules.
 	checkDue struct{ generation int }
-	// checkDone is the result of a check.
+	// checkDone is the result of a check of the alert rules.
 	checkDone struct {
 		activeWorkspaces map[string]bool // workspaces with alert rules, alerts or unsent emails
 		hasEmails        bool            // emails wait to be sent
@@ -35,7 +35,7 @@ type (
 	emailsDone struct{ err error }
 )
 
-// Control implements mailbox.Control. The actor has at most one of each in progress.
+// Control implements mailbox.Control: a full mailbox accepts this message. At most one message of each type is pending.
 func (checkDue) Control()   {}
 func (checkDone) Control()  {}
 func (emailsDone) Control() {}
@@ -52,7 +52,7 @@ type Mailer interface {
 	Send(ctx context.Context, l Email) error
 }
 
-// Email is one email.
+// Email is an alert email for the recipients of one alert rule.
 type Email struct {
 	ID      string // becomes the Message-ID, by which receivers recognize a repeated email
 	To      []string
@@ -63,16 +63,17 @@ type Email struct {
 // RuleReadings are the current values of one rule.
 type RuleReadings struct {
 	Readings []alert.Reading
-	// UnreadWorkspaces did not answer; "" stands for the total of all workspaces. Their alerts stay unchanged.
+	// UnreadWorkspaces are workspaces whose values could not be read, so their alerts stay unchanged. The key "" stands
+	// for the total of all workspaces.
 	UnreadWorkspaces map[string]bool
 }
 
-// Config configures the actor.
+// Config configures the Alerts actor.
 type Config struct {
 	Store      Store
 	Workspaces func() []string // all workspaces of this node
-	// ReadValues reads the current values of rules, by rule ID. The alerts of a rule without a result stay
-	// unchanged.
+	// ReadValues reads the current values of the given alert rules. The result is keyed by rule ID. If a rule is missing
+	// from the result, its alerts stay unchanged.
 	ReadValues    func(ctx context.Context, rules []*domain.AlertRule) map[string]RuleReadings
 	Mailer        Mailer                 // nil: alerts cause no emails, and waiting ones stay until they expire
 	OnCommitted   func(workspace string) // called after a commit with events; nil: none

@@ -75,7 +75,7 @@ func (r *ruleCheck) run(ctx context.Context, now time.Time) (active map[string]b
 	return active, hasEmails, nil
 }
 
-// readWorkspace reads the rules, alerts and the number of emails of a workspace.
+// readWorkspace reads the alert rules and alerts of a workspace, and counts its unsent emails.
 func (r *ruleCheck) readWorkspace(ctx context.Context, ws string) (*workspaceAlerts, error) {
 	s := &workspaceAlerts{rules: make(map[string]*domain.AlertRule), alerts: make(map[string]*domain.Alert)}
 	err := forEachRow(ctx, r.cfg.Store, "alert_rule", ws, func(rule *domain.AlertRule) { s.rules[rule.ID] = rule })
@@ -132,7 +132,7 @@ func (r *ruleCheck) commitChanges(ctx context.Context, ws string, s *workspaceAl
 	return slices.ContainsFunc(c.Puts, func(p domain.Record) bool { _, mail := p.(*domain.AlertMail); return mail }), nil
 }
 
-// addChange adds the new state of an alert to a commit.
+// addChange adds to a commit the change of an alert from before to after. nil means that the alert does not exist.
 func (r *ruleCheck) addChange(c *commit.Change, rule *domain.AlertRule, before, after *domain.Alert, notice alert.Notification, now time.Time) {
 	switch {
 	case notice == alert.NotifyResolved:
@@ -194,7 +194,7 @@ func NewEvent(a *domain.Alert, notice alert.Notification, now time.Time) event.D
 	return d
 }
 
-// forEachRow calls each for all rows of a kind in a workspace, oldest first.
+// forEachRow calls each for all stored records of a kind in a workspace, oldest first.
 func forEachRow[T any, R interface {
 	*T
 	domain.Record
@@ -261,7 +261,7 @@ func (p *emailRun) run(ctx context.Context, now func() time.Time) error {
 	return nil
 }
 
-// send tries to send one email and stores the result. The error is one of the store.
+// send tries to send one email and stores the result. It returns only errors of the store.
 func (p *emailRun) send(ctx context.Context, m *domain.AlertMail, now func() time.Time) error {
 	bound, cancel := context.WithTimeout(ctx, sendTimeout)
 	failed := p.cfg.Mailer.Send(bound, Email{ID: m.ID, To: m.To, Subject: m.Subject, Body: m.Body})
@@ -278,7 +278,7 @@ func (p *emailRun) send(ctx context.Context, m *domain.AlertMail, now func() tim
 	return p.commit(ctx, c)
 }
 
-// commit stores the result of an email even if the time for sending is over: a sent email must not be sent again.
+// commit stores the result of sending an email. It ignores the deadline of ctx, because a sent email must not be sent again.
 func (p *emailRun) commit(ctx context.Context, c commit.Change) error {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// Encryption of the connection to a mail server.
+// Values of SMTP.TLS, which select the encryption of the connection to the mail server.
 const (
 	TLSStartTLS = "starttls" // STARTTLS is required; without it nothing is sent
 	TLSImplicit = "tls"      // TLS from the first byte (RFC 8314)
@@ -25,7 +25,7 @@ type SMTP struct {
 	Host     string
 	Port     int
 	From     string
-	TLS      string // TLSStart, TLSFull, TLSNone
+	TLS      string // TLSStartTLS, TLSImplicit or TLSNone
 	Username string // "": no authentication
 	Password string
 	Roots    *x509.CertPool // nil: the root certificates of the system
@@ -109,7 +109,7 @@ func (s *SMTP) newClient(dial mail.DialContextFunc) (*mail.Client, error) {
 	return mail.NewClient(s.Host, options...)
 }
 
-// failureReason describes an error. Of a server's reply it contains only the code and one short line.
+// failureReason describes an error for operators. Of a mail server's reply it shows only the code and one short line.
 func failureReason(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError

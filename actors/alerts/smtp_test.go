@@ -41,7 +41,7 @@ type smtpServer struct {
 	received   []receivedEmail
 }
 
-// receivedEmail is one email.
+// receivedEmail is one email that the mail server accepted.
 type receivedEmail struct {
 	from string
 	to   []string
@@ -88,7 +88,7 @@ func newSMTPServer(t *testing.T, change func(*smtpServer)) *smtpServer {
 	return b
 }
 
-// client returns a client for this server.
+// client returns an SMTP client that connects to this mail server with the given encryption mode.
 func (b *smtpServer) client(how string) *alerts.SMTP {
 	at, _ := b.listener.Addr().(*net.TCPAddr)
 	return &alerts.SMTP{Host: "127.0.0.1", Port: at.Port, From: "callboard@example.com", TLS: how, Roots: b.roots, Domain: "callboard.example"}

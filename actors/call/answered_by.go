@@ -19,8 +19,8 @@ func (c *call) onAnswererDetected(ctx actor.Context, m conversation.AnswererDete
 	c.commit(ctx, "", nil, nil)
 }
 
-// classifyMachine changes the outcome completed to voicemail if a machine has answered. Other outcomes of the
-// pathway stay.
+// classifyMachine sets the outcome to voicemail if the pathway completed and a machine answered. It leaves all other
+// outcomes unchanged.
 func (r *result) classifyMachine(answeredBy string) {
 	o := r.verdict.Outcome
 	if (o == domain.OutcomeCompleted || o == domain.OutcomeVoicemail) && domain.AnsweredByMachine(answeredBy) {

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 )
 
-// handleAPIRequest handles a request of the API to a live call.
+// handleAPIRequest handles a message that an API request for a live call has caused.
 func (c *call) handleAPIRequest(ctx actor.Context, msg any) {
 	var err error
 	switch m := msg.(type) {

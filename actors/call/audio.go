@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// audio is the media session of the caller and its state.
+// audio holds the media session between the agent and the peer, and the hold and recording state of that session.
 type audio struct {
 	session         leg.Session // of the answered call; nil before the answer
 	leg             int         // number of the leg that owns the session

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Time limits and other limits of a call.
+// Time limits and sizes that apply to every call.
 const (
 	bindTimeout        = 5 * time.Second
 	dialTimeout        = 15 * time.Second
@@ -37,7 +37,7 @@ const (
 
 type stage uint8
 
-// The stages of a call, in order. Fail-over returns from dialling to rerouting and preparing.
+// The stages of a call, in order. Fail-over to another leg returns from dialling to rerouting and preparing.
 const (
 	awaitingPermit stage = iota
 	preparing            // the media session is opened and the INVITE is sent
@@ -50,7 +50,7 @@ const (
 	notifying            // the owner gets the end repeatedly until it acknowledges
 )
 
-// Messages of a call to itself.
+// Messages that the call actor sends to itself.
 type (
 	dialogEvent struct {
 		leg   int
@@ -75,28 +75,28 @@ type (
 	beginCall          struct{}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (dialogEvent) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (mediaEvent) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (legPrepared) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (stageTimeout) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (maxDurationReached) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (repeatEnd) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (beginCall) Control() {}
 
-// call is the actor of one call, inbound or outbound. Its setup is not shared with any other goroutine.
+// call is the actor of one call, inbound or outbound. No other goroutine uses the embedded callSetup.
 type call struct {
 	*callSetup
 	cfg        *Config
@@ -206,14 +206,14 @@ func (c *call) onCommitDone(ctx actor.Context, m commitDone) {
 	c.checkFlushed(ctx)
 }
 
-// reportOwnerGone reports to Calls that the owner did not receive the end of the call.
+// reportOwnerGone tells Calls that the owner of the call has not received the Ended message.
 func (c *call) reportOwnerGone(ctx actor.Context) {
 	if c.stage == notifying {
 		ctx.Send(ctx.Parent(), ownerGone{*c.result.ended})
 	}
 }
 
-// start binds the permit and the trunk slot to this actor. The stop of the actor releases both.
+// start binds the permit and the trunk slot to this actor. Both are released when the actor stops.
 func (c *call) start(ctx actor.Context) {
 	if c.resumed != nil {
 		c.resumeCall(ctx)
@@ -248,7 +248,7 @@ func (c *call) start(ctx actor.Context) {
 	c.timers.schedule(ctx, bindTimeout, stageTimeout{stage: awaitingPermit})
 }
 
-// onPermitBound sends the INVITE, or prepares the answer of an inbound call.
+// onPermitBound sends the INVITE of an outbound call, or prepares the answer of an inbound call.
 func (c *call) onPermitBound(ctx actor.Context) {
 	if c.stage != awaitingPermit {
 		return
@@ -281,7 +281,7 @@ func (c *call) onStageTimeout(ctx actor.Context, m stageTimeout) {
 	}
 }
 
-// receiveMore handles the messages that Receive does not handle itself.
+// receiveMore handles the message types that are missing from the switch in Receive.
 func (c *call) receiveMore(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case answerCaller:

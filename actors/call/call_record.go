@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// recordLeg adds the leg that is about to be dialled to the call's record.
+// recordLeg writes trunk, target and SIP Call-ID of the current leg into the call record.
 func (c *call) recordLeg(now time.Time) {
 	for len(c.call.Legs) < c.leg {
 		c.call.Legs = append(c.call.Legs, domain.Leg{})
@@ -28,8 +28,8 @@ func (c *call) recordLeg(now time.Time) {
 	c.updateResources()
 }
 
-// currentLegRow returns the row of the current leg in the attempt. It copies the slice of legs first, because
-// earlier copies of the attempt may be in use.
+// currentLegRow returns the entry of the current leg in c.attempt.Legs. It copies the slice first, because queued
+// commits may still use the old slice.
 func (c *call) currentLegRow() *domain.AttemptLeg {
 	c.attempt.Legs = append([]domain.AttemptLeg(nil), c.attempt.Legs...)
 	for len(c.attempt.Legs) < c.leg {
@@ -41,8 +41,8 @@ func (c *call) currentLegRow() *domain.AttemptLeg {
 
 func (c *call) updateResources() { c.resources.setRecord(&c.call, &c.attempt, c.reached) }
 
-// commit queues a commit of the call's current state with an optional event. then runs in the actor once the
-// result of the commit is known.
+// commit queues a commit of the call's current state with an optional event. The callback then runs in the actor once
+// the result of the commit is known.
 func (c *call) commit(ctx actor.Context, t event.Type, data any, then func(actor.Context, bool)) {
 	if c.checkpoint.handover == handedOver {
 		return

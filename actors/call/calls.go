@@ -29,25 +29,25 @@ const busyRetryAfter = 5 * time.Second
 const maxConflicts = 10
 
 type (
-	// endStored is the result of the commit of a call's end by Calls.
+	// endStored reports the result of a commit in which Calls itself stores the end of a call.
 	endStored struct {
 		callID  string
 		unspent *numbers.UncountAttempt // the call does not count for frequency caps; nil: the call counts
 		err     error
 	}
-	// ownerGone reports that the owner of a call did not receive its end.
+	// ownerGone reports that the owner of a call did not receive the Ended message.
 	ownerGone struct{ Ended }
-	// repeatEnds sends the ends of stopped calls to their owners again.
+	// repeatEnds makes Calls send the unacknowledged Ended messages of stopped calls to their owners again.
 	repeatEnds struct{}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (endStored) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (repeatEnds) Control() {}
 
-// callEntry is what Calls knows about one call.
+// callEntry is the record that Calls keeps of one live or ending call.
 type callEntry struct {
 	callID      string
 	attemptID   string
@@ -70,7 +70,7 @@ type callEntry struct {
 	storing           bool // Calls is storing the end
 }
 
-// newCallEntry copies the parts of a setup that Calls needs after the call actor has stopped.
+// newCallEntry copies those parts of a call's setup that Calls needs after the call actor has stopped.
 func newCallEntry(o *callSetup) *callEntry {
 	return &callEntry{
 		callID: o.call.ID, attemptID: o.attempt.ID, campaignID: o.call.CampaignID,
@@ -98,7 +98,7 @@ type Calls struct {
 	recordings      *recording.Queue
 }
 
-// New returns the actor of a workspace's calls.
+// New returns the Calls actor of a workspace.
 func New(cfg Config) actor.Actor {
 	cfg.ringback = tone.Ringback(6 * time.Second)
 	c := &Calls{cfg: cfg, entries: make(map[string]*callEntry), byPID: make(map[string]string)}
@@ -109,8 +109,7 @@ func New(cfg Config) actor.Actor {
 	return c
 }
 
-// Props returns the properties of the Calls actor. Its mailbox has a capacity, and a child that panics is stopped,
-// not restarted.
+// Props returns the properties of the Calls actor. Its mailbox is bounded. A child that panics is stopped and not restarted.
 func Props(cfg Config) *actor.Props {
 	return mailbox.Props(func() actor.Actor { return New(cfg) }, mailboxSize,
 		actor.WithSupervisor(mailbox.StopStrategy(cfg.Log, nil)))
@@ -265,8 +264,8 @@ func (c *Calls) onCallDied(ctx actor.Context, who *actor.PID) {
 	c.reportEnd(ctx, b, e)
 }
 
-// reportEnd reports a call's end to its owner, repeatedly until the owner acknowledges. If e is nil, the reason is
-// an internal error.
+// reportEnd sends the end of a call to its owner and repeats it until the owner acknowledges. If e is nil, the call ends
+// with an internal error.
 func (c *Calls) reportEnd(ctx actor.Context, b *callEntry, e *Ended) {
 	if e == nil {
 		e, b.recording, _ = b.resources.abandon(time.Now().UTC())
@@ -279,8 +278,8 @@ func (c *Calls) reportEnd(ctx actor.Context, b *callEntry, e *Ended) {
 	c.scheduleRepeat(ctx)
 }
 
-// releaseReservations returns the permit and the trunk slot of a call that stopped before it bound them. Bound ones
-// are released by the stop of the call actor.
+// releaseReservations returns the permit and the trunk slot of a call whose actor stopped before it bound them. Bound
+// reservations are released when the call actor stops.
 func (c *Calls) releaseReservations(ctx actor.Context, b *callEntry) {
 	ctx.Send(linesOf(&c.cfg, b.inbound, b.environment), lines.ReturnPermit{Permit: b.permit})
 	if !b.inbound && c.cfg.Trunks != nil {
@@ -316,7 +315,7 @@ func (c *Calls) repeatEnds(ctx actor.Context) {
 	}
 }
 
-// acknowledgeEnd handles the acknowledgement of an end. It is forwarded to the call actor if that still runs.
+// acknowledgeEnd handles the owner's acknowledgement of a call's end. A call actor that still runs receives it as well.
 func (c *Calls) acknowledgeEnd(ctx actor.Context, id string) {
 	b := c.entries[id]
 	switch {
@@ -354,7 +353,7 @@ func (c *Calls) checkDrained(ctx actor.Context) {
 	c.drainRequesters = nil
 }
 
-// storeEnd commits the end of a call that has no owner but Calls.
+// storeEnd commits the end of a call whose owner is Calls itself.
 func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	b := c.entries[e.CallID]
 	if b == nil || b.storing {
@@ -371,7 +370,7 @@ func (c *Calls) storeEnd(ctx actor.Context, e Ended) {
 	})
 }
 
-// findStoredEnds looks up the ends of all calls whose owners do not answer.
+// findStoredEnds runs findStoredEnd for each stopped call whose owner has not acknowledged the end.
 func (c *Calls) findStoredEnds(ctx actor.Context) {
 	for _, b := range c.entries {
 		if b.ended != nil && !b.owner.Equal(ctx.Self()) {
@@ -380,9 +379,8 @@ func (c *Calls) findStoredEnds(ctx actor.Context) {
 	}
 }
 
-// findStoredEnd checks in the store whether the owner of a call has stored its end and stopped. A campaign stops
-// after it has stored its last ends, and its acknowledgement may get lost. Until the end is stored it is reported
-// again.
+// findStoredEnd checks in the store whether the owner has stored the end of a call. A campaign stops after it has
+// stored its last ends, so its acknowledgement can get lost. Until the end is stored, Calls reports it again.
 func (c *Calls) findStoredEnd(ctx actor.Context, e Ended) {
 	b := c.entries[e.CallID]
 	if b == nil || b.storing {
@@ -445,7 +443,8 @@ func (c *Calls) onEndStored(ctx actor.Context, m endStored) {
 	c.acknowledgeEnd(ctx, m.callID)
 }
 
-// abandonAll ends every dialog at once: the process stops without draining.
+// abandonAll ends the dialogs of all calls immediately, because the process stops without draining. A call that another
+// process may resume is released without a message to the peer.
 func (c *Calls) abandonAll() {
 	cut := c.cfg.isCutOff()
 	for _, b := range c.entries {

@@ -19,7 +19,7 @@ const (
 	checkpointEvery = 15 * time.Second
 )
 
-// checkpointing tracks the checkpoint of a call and decides when it is stored.
+// checkpointing holds the next checkpoint of a call and the progress of storing it.
 type checkpointing struct {
 	script       json.RawMessage // encoded for the checkpoint
 	scriptKey    string          // agent and pathway of script
@@ -50,10 +50,10 @@ type (
 	byeRetryDue   struct{}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (checkpointDue) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (byeRetryDue) Control() {}
 
 // resumableSession is a media session that another process can continue from its state.
@@ -98,8 +98,8 @@ func (c *call) canResumeElsewhere() bool {
 		c.transfers.current == nil && len(c.transfers.ending) == 0 && c.transfers.adopted == nil && c.agent.pausedBy&^pausedByHold == 0 && len(c.contacts) == 0
 }
 
-// trackCheckpoint wraps the callback of a commit. Another process may resume the call from the moment a commit with
-// a checkpoint starts, until a commit without one is durable.
+// trackCheckpoint wraps the callback of a commit and tracks whether another process may resume the call. That is
+// possible from the start of a commit with a checkpoint until a commit without a checkpoint is durable.
 func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Context, bool) {
 	kept, acts := c.attempt.ResumeState != nil, c.checkpoint.pendingActs
 	c.checkpoint.pendingActs = 0
@@ -119,8 +119,8 @@ func (c *call) trackCheckpoint(then func(actor.Context, bool)) func(actor.Contex
 	}
 }
 
-// onCheckpointTaken takes the state of the conversation. The next commit stores the state; if no commit is running,
-// one starts.
+// onCheckpointTaken receives the state of the conversation, which the next commit stores. If no commit is running,
+// onCheckpointTaken starts one.
 func (c *call) onCheckpointTaken(ctx actor.Context, m conversation.CheckpointTaken) {
 	c.checkpoint.conversation, c.checkpoint.dirty = m.Saved, true
 	c.checkpoint.pendingActs = max(c.checkpoint.pendingActs, m.ToolCalls)
@@ -141,7 +141,8 @@ func (c *call) storeCheckpoint(ctx actor.Context) {
 	}
 }
 
-// refreshCheckpoint stores the checkpoint again if it is too old: its time shows that the call was alive then.
+// refreshCheckpoint stores the checkpoint again if it is too old. The time in a checkpoint shows that the call was
+// alive then.
 func (c *call) refreshCheckpoint(ctx actor.Context) {
 	c.checkpoint.timerSet = false
 	if c.stage != talking {

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// collectPathway asks for a digit and waits up to a minute for it.
+// collectPathway returns a pathway that asks the caller for a digit and waits up to a minute for it.
 func collectPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "ask",
@@ -34,7 +34,7 @@ func collectPathway() domain.Pathway {
 	}
 }
 
-// readRows returns the stored call and its open attempt.
+// readRows reads the stored call and its open call attempt.
 func (h *fixture) readRows(id string) (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	c.Meta, a.ID, a.WorkspaceID = domain.Meta{ID: id, WorkspaceID: workspace}, id, workspace
@@ -45,8 +45,8 @@ func (h *fixture) readRows(id string) (c domain.Call, a domain.Attempt) {
 	return c, a
 }
 
-// A process that may have lost the ownership of its calls releases them without a BYE. The next process resumes the
-// call.
+// A process that may have lost the ownership of its calls releases the calls without a BYE. The next owner resumes
+// the call.
 func TestAnotherProcessResumesACallAfterOwnershipIsLost(t *testing.T) {
 	t.Parallel()
 	var cut atomic.Bool
@@ -146,7 +146,7 @@ func TestUnsuitableCheckpointsAreNotResumable(t *testing.T) {
 	assert.False(t, ok, "the call may be what crashes processes")
 }
 
-// observedRuntime calls onBegin when a tool call starts.
+// observedRuntime is an agent runtime that calls onBegin when a tool call starts.
 type observedRuntime struct {
 	conversation.AgentRuntime
 

@@ -24,19 +24,19 @@ const (
 )
 
 type (
-	// commitDone is the result of the running commit.
+	// commitDone reports the result of the running commit.
 	commitDone struct {
 		version uint64 // of the attempt's row; 0: the row has to be read again
 		err     error
 	}
-	// retryCommit repeats the commit whose last try failed.
+	// retryCommit repeats the commit that has just failed.
 	retryCommit struct{}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (commitDone) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (retryCommit) Control() {}
 
 // commitEntry is one queued commit: the state of the call and its events.
@@ -48,9 +48,8 @@ type commitEntry struct {
 	repeated bool // an earlier try has an unknown outcome
 }
 
-// commitQueue commits the states of a call one at a time and in order, outside the actor. A failed commit is
-// repeated until it succeeds. The version of the attempt's row makes the repetition safe if the outcome of a try is
-// unknown.
+// commitQueue commits the states of a call one at a time and in order, outside the actor. It repeats a failed commit
+// until the commit succeeds. The version of the attempt's database row prevents that a repeated commit is stored twice.
 type commitQueue struct {
 	cfg     *Config
 	log     *slog.Logger
@@ -129,8 +128,8 @@ func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
 	}
 	durable := m.err == nil
 	if m.err != nil {
-		// The version of the row differs from the expected one. Either an earlier try of this commit was stored and
-		// its answer got lost, or another process owns the call.
+		// The version of the attempt's row differs from the expected one. Either an earlier try of this commit was stored
+		// and the reply of the store got lost, or another process owns the call.
 		durable = e.repeated && errors.Is(m.err, domain.ErrConflict)
 		s.log.Warn("row of a call has an unexpected version", slog.Any("error", m.err), slog.Bool("stored", durable))
 		m.version = 0
@@ -145,7 +144,7 @@ func (s *commitQueue) finishCommit(ctx actor.Context, m commitDone) {
 	s.startCommit(ctx)
 }
 
-// isPermanent reports whether repeating the commit cannot help.
+// isPermanent reports whether an error of a commit stays the same if the commit is repeated.
 func isPermanent(err error) bool {
 	return errors.Is(err, domain.ErrConflict) || errors.Is(err, domain.ErrFenced) || errors.Is(err, domain.ErrNotFound)
 }

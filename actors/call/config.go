@@ -20,17 +20,17 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Store reads and commits the rows of calls.
+// Store reads and commits the database rows of calls and call attempts.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 }
 
-// FindTarget finds the target of a transfer and checks the workspace's rules for destinations. The API may show its
-// errors.
+// FindTarget resolves the destination of a transfer to a number or a registered phone. It applies the workspace's rules
+// for destinations. The API may show its errors.
 type FindTarget func(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, w TransferDestination) (transferleg.Target, error)
 
-// TransferDestination names the target of a transfer. Exactly one field is set.
+// TransferDestination names the party to which a call is transferred. Exactly one field is set.
 type TransferDestination struct {
 	To          string // a phone number
 	Phone       string // the extension or ID of a phone
@@ -45,20 +45,19 @@ type Config struct {
 	Media      leg.Media
 	Speaker    speech.Synthesizer
 	Recognizer speech.Recognizer // nil: no speech recognition
-	// AgentRuntime returns the agent runtime of a call; nil: calls run without a language model.
+	// AgentRuntime returns the agent runtime of a call. If nil, calls run without a language model.
 	AgentRuntime func(c domain.Call) conversation.AgentRuntime
 	Blobs        recording.Blobs
 	LinesOut     *actor.PID
-	// LinesTest grants the permits of outbound calls in the test environment; nil: LinesOut grants them.
+	// LinesTest grants the permits of outbound calls in the test environment. If nil, LinesOut grants them.
 	LinesTest  *actor.PID
 	LinesIn    *actor.PID
 	Trunks     *actor.PID
 	Numbers    *actor.PID   // tracks the numbers of live calls; nil: not tracked
 	FindTarget FindTarget   // nil: every transfer fails
 	IsListed   leg.IsListed // do-not-call check before each leg after the first; nil: no lists
-	// TrunkInWorkspace reports whether an INVITE comes over a trunk or from a phone of the workspace in an
-	// environment. Only such an INVITE may replace a peer (RFC 3891). trunkID is "" for a phone. nil: every INVITE
-	// may.
+	// TrunkInWorkspace reports whether an INVITE comes over a trunk or from a phone of the workspace in env. Only such an
+	// INVITE may replace a peer (RFC 3891). trunkID is "" for a phone. If the function is nil, every INVITE may.
 	TrunkInWorkspace func(env domain.Environment, in *sip.Incoming) (trunkID string, ok bool)
 	Traces           *siptrace.Buffer // SIP messages of live calls; nil: not traced
 	SpoolDir         string           // root folder of recordings in progress, with one folder per workspace
@@ -72,10 +71,10 @@ type Config struct {
 
 	// StoreCheckpoints enables checkpoints of live calls, so that another process can resume them.
 	StoreCheckpoints bool
-	// Resumable lists calls of a process that has ended. The message ResumeCalls resumes them.
+	// Resumable lists the live calls that an earlier process left open. The message ResumeCalls resumes them.
 	Resumable []*recovery.Resumable
-	// OwnershipUncertain reports whether another process may own the calls; then this process must not end them.
-	// nil: this process always owns them.
+	// OwnershipUncertain reports whether another process may own the calls. While it returns true, this process must not
+	// end them. If nil, this process always owns the calls.
 	OwnershipUncertain func() bool
 	// ResumptionDone is called with the result of each resumption, a Result constant of package recovery.
 	ResumptionDone func(result string)

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// agent holds the conversation of a call and its results.
+// agent holds the conversation actor of a call and the results of the conversation.
 type agent struct {
 	conversation *actor.PID // nil: no conversation runs
 	pausedBy     uint8      // bit set of the reasons why the agent is silent
@@ -35,7 +35,7 @@ func (a *agent) send(ctx actor.Context, msg any) {
 	}
 }
 
-// pause silences the agent for a reason until resume is called with the same reason.
+// pause silences the agent. The reason why is a bit, and resume must be called with the same bit.
 func (a *agent) pause(ctx actor.Context, why uint8) {
 	if a.pausedBy == 0 {
 		a.send(ctx, conversation.PauseAgent{})
@@ -43,8 +43,8 @@ func (a *agent) pause(ctx actor.Context, why uint8) {
 	a.pausedBy |= why
 }
 
-// resume ends the pause for a reason. The agent continues when no reason remains. ok reports that the transfer was
-// answered.
+// resume removes one pause reason. The agent continues once no reason remains. ok reports that the party to which the
+// call was transferred has answered.
 func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
 	if a.pausedBy&why == 0 {
 		return
@@ -59,7 +59,7 @@ func (a *agent) resume(ctx actor.Context, why uint8, ok bool) {
 	}
 }
 
-// redactor returns the redactor of transcripts and summaries; nil: no redaction.
+// redactor returns the redactor of transcripts and summaries, or nil if the workspace does not redact them.
 func (cfg *Config) redactor() *domain.Redactor {
 	if cfg.Redactor == nil {
 		return nil
@@ -67,7 +67,7 @@ func (cfg *Config) redactor() *domain.Redactor {
 	return cfg.Redactor()
 }
 
-// recognizer returns the speech recognizer that the script selects; nil: none is configured.
+// recognizer returns the speech recognizer that the script selects, or nil if no recognizer is configured.
 func (cfg *Config) recognizer(s *domain.Script) speech.Recognizer {
 	if cfg.Recognizer == nil {
 		return nil
@@ -86,7 +86,7 @@ func (cfg *Config) beforeConversation(callID string) func(any) {
 	return func(msg any) { cfg.BeforeMessage("conversation", callID, msg) }
 }
 
-// onActionTaken commits an event about an action of the agent.
+// onActionTaken commits the event about an action that the agent has performed.
 func (c *call) onActionTaken(ctx actor.Context, m conversation.ActionPerformed) {
 	if c.stage >= flushing {
 		return
@@ -97,7 +97,7 @@ func (c *call) onActionTaken(ctx actor.Context, m conversation.ActionPerformed) 
 	}, nil)
 }
 
-// onIntentDetected commits an event about an intent of the caller.
+// onIntentDetected commits the event about an intent that was recognized in the caller's words.
 func (c *call) onIntentDetected(ctx actor.Context, m conversation.IntentRecognized) {
 	if c.stage >= flushing {
 		return
@@ -111,7 +111,7 @@ func (c *call) onIntentDetected(ctx actor.Context, m conversation.IntentRecogniz
 	}, nil)
 }
 
-// reportEscalation commits the events of a transfer to a person that the agent has started.
+// reportEscalation commits the events about a transfer to a person that the agent requests.
 func (c *call) reportEscalation(ctx actor.Context, m conversation.RequestTransfer) {
 	reason := m.Reason
 	if reason == "" {
@@ -145,8 +145,8 @@ func callerSpoke(all []domain.Segment) bool {
 	return slices.ContainsFunc(all, func(s domain.Segment) bool { return s.Speaker == "caller" })
 }
 
-// startConversation starts the conversation. If after is set, the conversation continues from the checkpoint of
-// another process.
+// startConversation starts the conversation. If after is set, the conversation continues from that state, which another
+// process stored in a checkpoint.
 func (c *call) startConversation(ctx actor.Context, after *conversation.SavedState) {
 	tap := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
 	var runtime conversation.AgentRuntime // nil: no language model
@@ -166,7 +166,7 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.SavedSta
 	}
 }
 
-// spokenVariables returns the variables that the pathway's texts may use.
+// spokenVariables returns the values of the variables that the texts of the pathway can contain.
 func (o *callSetup) spokenVariables(answeredAt time.Time) map[string]string {
 	phone := o.call.To
 	if o.call.Direction == domain.Inbound {

@@ -29,7 +29,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// dialogue is a simulated caller with a goal.
+// dialogue describes a simulated caller and the outcome that its call must have.
 type dialogue struct {
 	kind, engine, voice string
 	lines               []string // spoken in answer to one prompt after the other, the last one repeatedly; none: silence
@@ -39,7 +39,7 @@ type dialogue struct {
 	noise               float64  // level of continuous noise in dB below the speech; 0: none
 }
 
-// The goals, as notes and outcome of the call.
+// The goals of a simulated caller, each in the form "notes/outcome" that the ended call must have.
 const (
 	goalConfirmed, goalDeclined, goalRescheduled, goalPerson, goalOptOut, goalSilence = "comes/confirmed", "stays/declined", "moves/completed", "person/completed", "stops/declined", "gone/completed"
 )
@@ -86,7 +86,7 @@ func appointment() domain.Pathway {
 	return p
 }
 
-// speakingPeer is a peer that speaks when the agent falls silent, or interrupts the agent.
+// speakingPeer is a simulated caller that speaks when the agent falls silent, or interrupts the agent.
 type speakingPeer struct {
 	dialogue
 	t         *testing.T
@@ -103,7 +103,7 @@ type speakingPeer struct {
 	speaking   bool // speech is playing
 }
 
-// setPrompt stores the prompt that the agent starts to speak.
+// setPrompt stores the text of the prompt that the agent starts to speak.
 func (m *speakingPeer) setPrompt(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +135,7 @@ func (m *speakingPeer) notify(e media.Event) {
 	}
 }
 
-// answer speaks the answer to the last prompt. The caller holds the lock.
+// answer presses the keys or speaks the reply to the agent's last prompt. The caller of answer holds the lock.
 func (m *speakingPeer) answer() {
 	if m.keys != "" {
 		m.session.SendDigits(1000, m.keys)
@@ -162,7 +162,7 @@ func (m *speakingPeer) sayNext(clip media.Clip) {
 	m.play(clip)
 }
 
-// play plays speech, mixed with the noise if there is any.
+// play plays a clip of speech to the agent, mixed with the noise of the dialogue if it has noise.
 func (m *speakingPeer) play(words media.Clip) {
 	m.id++
 	m.speaking = len(words) > 0
@@ -185,7 +185,7 @@ func silence(d time.Duration) media.Clip {
 	return media.Clip(strings.Repeat("\xff", int(d*8000/time.Second)))
 }
 
-// whiteNoise returns noise at a level of below dB under the speech.
+// whiteNoise returns noise whose level is below dB under the level of the speech in words.
 func whiteNoise(words media.Clip, below float64) media.Clip {
 	r := rand.New(rand.NewPCG(7, 7)) // a fixed seed
 	rms := 32768 * math.Pow(10, (vad.Level(words)-below)/20)
@@ -196,7 +196,7 @@ func whiteNoise(words media.Clip, below float64) media.Clip {
 	return out
 }
 
-// synthesize returns a line in the caller's voice.
+// synthesize returns the speech for one line in the voice of the simulated caller.
 func (m *speakingPeer) synthesize(line string, voice speech.Synthesizer) media.Clip {
 	m.t.Helper()
 	if m.engine == "espeak" {
@@ -213,7 +213,7 @@ func (m *speakingPeer) synthesize(line string, voice speech.Synthesizer) media.C
 	return clip
 }
 
-// newSpeakingPeer returns a peer that speaks for a dialogue.
+// newSpeakingPeer returns the simulated caller of a dialogue and its SIP peer.
 func newSpeakingPeer(t *testing.T, d dialogue, voice speech.Synthesizer) (*speakingPeer, *peer) {
 	t.Helper()
 	m := &speakingPeer{dialogue: d, t: t}
@@ -270,7 +270,7 @@ func (s *textSpeaker) Speak(ctx context.Context, r speech.Request) (media.Clip, 
 	return clip, err
 }
 
-// run makes the call of a dialogue and returns notes and outcome.
+// run makes the call of a dialogue. It returns the outcome in the form "notes/outcome", and the Ended message.
 func (d dialogue) run(t *testing.T, voice speech.Synthesizer, recognizer speech.Recognizer) (end string, e call.Ended) {
 	t.Helper()
 	m, far := newSpeakingPeer(t, d, voice)
@@ -290,9 +290,8 @@ func (d dialogue) run(t *testing.T, voice speech.Synthesizer, recognizer speech.
 	return fmt.Sprint(notes, "/", e.Verdict.Outcome), e
 }
 
-// dialogues returns the dialogues of a normal test run and the required share of successes. The environment
-// variable DIALOGUES selects the large set: voices that were not used for tuning, or with the value "tuning" those
-// that were.
+// dialogues returns the dialogues to run and the required share of successes. By default the set is small. If
+// DIALOGUES is set, it is large: voices that were not used for tuning, or with the value "tuning" the tuning voices.
 func dialogues() (all []dialogue, least float64) {
 	keys := []dialogue{{kind: "keys", keys: "1", goal: goalConfirmed}, {kind: "keys", keys: "9", goal: goalOptOut}}
 	voices := [][2]string{{"flite", "slt"}, {"flite", "awb"}, {"espeak", "en-us+f2"}, {"espeak", "en-us+f4"}, {"espeak", "en-us+m1"}, {"espeak", "en-us+m7"}}

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// reportCost reports the duration of an answered call to its trunk and writes the call's price into the final
-// record.
+// reportCost reports the duration of an answered outbound call to its trunk. It also writes the price of the call into
+// the final record, if the trunk defines a price.
 func (c *call) reportCost(ctx actor.Context, e *Ended) {
 	trunkID := c.trunkID()
 	if c.inbound || trunkID == "" {
@@ -30,8 +30,8 @@ func (c *call) reportCost(ctx actor.Context, e *Ended) {
 	}
 }
 
-// trunkID returns the ID of the trunk of the call's leg; "": the leg goes to a phone. For a resumed call the ID is
-// known even if the trunk was deleted.
+// trunkID returns the ID of the trunk of the call's leg, or "" if the leg goes to a phone. A resumed call keeps the ID
+// even if the trunk was deleted.
 func (o *callSetup) trunkID() string {
 	id := o.slot.Trunk().ID
 	if id == "" && o.resumed != nil && o.resumed.Leg <= len(o.attempt.Legs) { // an inbound call has no legs there
@@ -40,8 +40,8 @@ func (o *callSetup) trunkID() string {
 	return id
 }
 
-// pricePerMinute returns the price of a minute on the call's trunk when the slot was granted. known is false if the
-// trunk defines no price.
+// pricePerMinute returns the price per minute of the call's trunk at the time when the trunk slot was granted. known is
+// false if the trunk defines no price.
 func (o *callSetup) pricePerMinute() (perMinute domain.Amount, known bool) {
 	if o.resumed != nil && o.resumed.PerMinute != nil {
 		return *o.resumed.PerMinute, true

@@ -72,7 +72,7 @@ func (c *call) sendInvite(ctx actor.Context) {
 	})
 }
 
-// prepareFailureLevel returns the log level of an error that prevented a leg.
+// prepareFailureLevel returns the log level for an error that occurred before the INVITE of a leg was sent.
 func prepareFailureLevel(err error) slog.Level {
 	switch {
 	case errors.Is(err, transport.ErrCallsSuspended):
@@ -169,7 +169,7 @@ func (c *call) onLegAnswered(ctx actor.Context, e sip.Answered) {
 	c.startTalking(ctx, e.State)
 }
 
-// answerInAck handles an SDP answer in the ACK.
+// answerInAck passes the SDP answer of an ACK to the media session. It ends the call if the answer is not acceptable.
 func (c *call) answerInAck(ctx actor.Context, e sip.Accepted) {
 	err := leg.ErrNoSession
 	if s := c.resources.Session(); s != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// The number is added to a do-not-call list after the first leg and before the second.
+// The number is added to a do-not-call list after the first leg. The second leg must not be dialled.
 func TestNextLegIsNotDialledIfTheNumberWasListedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -81,7 +81,7 @@ func TestTransferToAListedNumberIsNotDialled(t *testing.T) {
 	}
 }
 
-// The hang-up arrives while the do-not-call lists are being queried.
+// A hang-up that arrives while the do-not-call lists are being queried prevents the INVITE.
 func TestHangupDuringTheDoNotCallCheckPreventsTheInvite(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}, 1), make(chan struct{})

@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// newEarlyMediaPeer returns a peer that plays a tone as early media until answer is closed. With bare its 200 has
-// no SDP.
+// newEarlyMediaPeer returns a peer that plays a tone as early media until answer is closed. If bare is set, its 200
+// response has no SDP.
 func newEarlyMediaPeer(t *testing.T, hz int, bare bool) (p *peer, answer chan struct{}) {
 	t.Helper()
 	answer = make(chan struct{})
@@ -59,8 +59,8 @@ func newEarlyMediaPeer(t *testing.T, hz int, bare bool) (p *peer, answer chan st
 	return p, answer
 }
 
-// countToneTenths returns for how many tenths of a second the right channel of a recording contains a tone. The
-// right channel is what the peer hears.
+// countToneTenths returns the number of tenths of a second in which the right channel of a recording contains a tone.
+// The right channel is the audio sent to the peer.
 func (h *fixture) countToneTenths(id string, hz int) (n int) {
 	h.t.Helper()
 	h.blobs.mu.Lock()

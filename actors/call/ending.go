@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// result is the result of a call that has ended or is ending.
+// result collects outcome, end time and duration of a call that is ending or has ended.
 type result struct {
 	verdict        domain.Verdict // of the last refused leg, later of the call
 	by             string
@@ -65,7 +65,7 @@ func (c *call) onConversationFinished(ctx actor.Context, m conversation.FinishRe
 	c.awaitTransferLegs(ctx)
 }
 
-// checkFlushed reports the end to the owner once all earlier commits are done, so that events stay in order.
+// checkFlushed reports the end of the call to the owner once all earlier commits are done. The events thus stay in order.
 func (c *call) checkFlushed(ctx actor.Context) {
 	if c.stage == flushing && c.commits.isIdle() {
 		c.stage = notifying
@@ -90,8 +90,8 @@ func (c *call) onEndAcknowledged(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// onAgentEnded hangs up once the answer is stored. After a crash between the BYE and that commit the call would count
-// as interrupted. The wait is limited by answerStoreTimeout.
+// onAgentEnded hangs up once the commit of the answer is stored. After a crash between the BYE and that commit, the call
+// would count as interrupted. The wait is limited by answerStoreTimeout.
 func (c *call) onAgentEnded(ctx actor.Context, m conversation.PathwayEnded) {
 	c.agent.engineFailed = c.agent.engineFailed || m.AgentUnable
 	if c.agent.leaving || c.commits.isIdle() {
@@ -124,13 +124,13 @@ func (c *call) awaitTransferLegs(ctx actor.Context) {
 	mailbox.SendAfter(ctx, transferLegEndTimeout, transferLegTimedOut{})
 }
 
-// transferLegTimedOut ends the wait of an ended call for its transfer legs.
+// transferLegTimedOut is the timer message that ends the wait of an ended call for its transfer legs.
 type transferLegTimedOut struct{}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (transferLegTimedOut) Control() {}
 
-// endAnswered ends an answered call from this side. Only the first reason counts.
+// endAnswered hangs up an answered call for the given reason. Only the first reason counts.
 func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
 	if c.stage != talking || c.hangup.reason != "" {
 		return
@@ -149,8 +149,8 @@ func (c *call) endAnswered(ctx actor.Context, by string, reason domain.Reason) {
 	}
 }
 
-// sendBye sends the BYE. While another process may own the call it waits: later this process either still owns the
-// call or has handed over all calls.
+// sendBye sends the BYE. While another process may own the call, sendBye retries later: by then this process either is
+// sure of its ownership or has handed over all calls.
 func (c *call) sendBye(ctx actor.Context) {
 	if c.cfg.isCutOff() && c.resources.isStored() { // another process could be resuming the call
 		mailbox.SendAfter(ctx, byeRetryAfter, byeRetryDue{})

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// failover is the search for the next leg of an outbound call.
+// failover holds the trunk targets, codecs and redirects that an outbound call has tried so far.
 type failover struct {
 	tried              []string // keys of the slots used so far
 	codecs             []media.Codec
@@ -31,7 +31,7 @@ func (f *failover) isSameTrunk(v domain.Verdict) bool {
 	return v.NextLeg == domain.NextLegOtherCodecs || f.redirect != nil
 }
 
-// keepTrying reports whether a throttled call may wait longer: at most throttleWait in all.
+// keepTrying reports whether a call may wait longer for an overloaded trunk. The whole wait is limited to throttleWait.
 func (f *failover) keepTrying(now time.Time) bool {
 	if f.waitUntil.IsZero() {
 		f.waitUntil = now.Add(throttleWait)
@@ -39,7 +39,7 @@ func (f *failover) keepTrying(now time.Time) bool {
 	return now.Before(f.waitUntil)
 }
 
-// offerOtherCodecs selects other codecs for the next leg. It returns false on the second call.
+// offerOtherCodecs makes the next leg offer other codecs. It returns false if other codecs were already offered.
 func (f *failover) offerOtherCodecs() bool {
 	if f.otherCodecsOffered {
 		return false
@@ -48,7 +48,7 @@ func (f *failover) offerOtherCodecs() bool {
 	return true
 }
 
-// useSlot records the slot of the next leg.
+// useSlot adds the trunk slot of the next leg to the tried ones. After a redirect it sets the slot's target instead.
 func (f *failover) useSlot(s *trunk.Slot) {
 	switch {
 	case f.redirect != nil:
@@ -59,7 +59,7 @@ func (f *failover) useSlot(s *trunk.Slot) {
 	}
 }
 
-// onLegRefused handles the end of an unanswered leg. The response code decides whether another leg follows.
+// onLegRefused handles the end of an unanswered leg. The SIP response code decides whether another leg follows.
 func (c *call) onLegRefused(ctx actor.Context, f outcome.Final) {
 	if c.in != nil {
 		c.endCall(ctx, cancelled(), byRemote)
@@ -147,8 +147,8 @@ func (c *call) tryNextLeg(ctx actor.Context, v domain.Verdict) bool {
 	return true
 }
 
-// retryThrottled retries a throttled call that has no campaign, up to throttleWait. A campaign retries the contact
-// itself.
+// retryThrottled retries a call whose trunks are overloaded, for up to throttleWait. It does so only for a call without a
+// campaign, because a campaign retries the contact itself.
 func (c *call) retryThrottled(ctx actor.Context, v domain.Verdict) bool {
 	if c.cfg.Trunks == nil || !c.owner.Equal(ctx.Parent()) {
 		return false
@@ -161,8 +161,8 @@ func (c *call) retryThrottled(ctx actor.Context, v domain.Verdict) bool {
 	return true
 }
 
-// requestSlot requests a trunk slot for the next leg. Even the same target needs a new slot, because the previous
-// slot was released with its leg.
+// requestSlot requests a trunk slot for the next leg. A second leg to the same target needs a new slot, because the
+// previous slot was released with its leg.
 func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 	tried, wait := c.failover.tried, slotWait
 	if c.failover.isSameTrunk(v) || v.Throttled {
@@ -186,8 +186,8 @@ func (c *call) requestSlot(ctx actor.Context, v domain.Verdict) {
 	mailbox.SendAfter(ctx, wait+rerouteTimeout-slotWait, stageTimeout{stage: rerouting, leg: c.leg})
 }
 
-// onSlotDenied ends the call because no other target is available. If all other targets are only busy and no phone
-// has alerted, the attempt does not count.
+// onSlotDenied ends the call because no other trunk target is available. If the other targets are only busy and no phone
+// has rung, the call does not count as an attempt.
 func (c *call) onSlotDenied(ctx actor.Context, m trunk.SlotDenied) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		return
@@ -205,7 +205,7 @@ func (c *call) onSlotDenied(ctx actor.Context, m trunk.SlotDenied) {
 	c.endCall(ctx, v, c.result.by)
 }
 
-// onSlotGranted starts the next leg. The leg is stored before its INVITE is sent.
+// onSlotGranted starts the next leg. It stores the leg first and sends the INVITE after that.
 func (c *call) onSlotGranted(ctx actor.Context, m trunk.Slot) {
 	if c.stage != rerouting || m.Generation != c.leg {
 		ctx.Send(c.cfg.Trunks, trunk.ReturnSlot{CallID: m.CallID, Key: m.Key})
@@ -237,7 +237,8 @@ func (c *call) openNextLeg(ctx actor.Context, slot trunk.Slot) {
 	})
 }
 
-// endBlockedCall ends a call whose next leg is on a do-not-call list. The verdict of the previous leg stays.
+// endBlockedCall ends a call whose number is on a do-not-call list when its next leg is due. The verdict of the previous
+// leg stays.
 func (c *call) endBlockedCall(ctx actor.Context, err error) {
 	c.log.Info("next leg not placed", slog.Any("error", err))
 	now := time.Now().UTC()

@@ -29,7 +29,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// trunkWithSecondTarget returns a trunk with two targets: first, and then the test carrier.
+// trunkWithSecondTarget returns a function that builds a trunk with two targets: first, and then the test carrier.
 func trunkWithSecondTarget(first resolve.Target) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		a, b := proxyOf(first), proxyOf(h.carrier.Target())

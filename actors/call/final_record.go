@@ -24,7 +24,7 @@ const (
 	byService = domain.EndedByService
 )
 
-// conclusion is the input for a call's final record.
+// conclusion holds the values from which conclude builds a call's final record.
 type conclusion struct {
 	verdict   domain.Verdict
 	by        string
@@ -77,7 +77,7 @@ func conclude(c domain.Call, a *domain.Attempt, e conclusion) Ended {
 	}
 }
 
-// usesTrunk reports whether a call went out or came in over a trunk.
+// usesTrunk reports whether any leg of a call used a trunk, as opposed to a phone of the workspace.
 func usesTrunk(c *domain.Call, a *domain.Attempt) bool {
 	return slices.ContainsFunc(c.Legs, func(l domain.Leg) bool { return l.TrunkID != "" }) ||
 		slices.ContainsFunc(a.Legs, func(l domain.AttemptLeg) bool { return l.TrunkID != "" })
@@ -100,9 +100,9 @@ func qualityOf(s media.Stats) *domain.Quality {
 // rounded rounds v to a multiple of 1/parts.
 func rounded(v, parts float64) float64 { return math.Round(v*parts) / parts }
 
-// EndChange returns the commit of a call's end. The commit stores the final call, its transcript and trace, removes
-// the attempt's row, and adds the ledger row and the events. An owner that may receive the same Ended twice has to
-// detect the repetition.
+// EndChange returns the commit of a call's end. The commit stores the final call record, its transcript and SIP trace,
+// deletes the row of the call attempt, and adds the ledger row and the events. An owner that may receive the same Ended
+// twice has to detect the repetition.
 func EndChange(e Ended, now time.Time) commit.Change {
 	c := e.Call
 	attempt := domain.Attempt{ID: e.AttemptID, WorkspaceID: c.WorkspaceID}
@@ -149,7 +149,7 @@ func ledgerRow(e *Ended, now time.Time) *domain.LedgerRow {
 	return row
 }
 
-// transcriptOf builds the transcript of an ended call.
+// transcriptOf builds the stored transcript from the segments of an ended call.
 func transcriptOf(e *Ended) *domain.Transcript {
 	t := &domain.Transcript{
 		CallID: e.CallID, WorkspaceID: e.Call.WorkspaceID, Status: "ready", Language: e.Language, Segments: e.Segments,
@@ -172,8 +172,8 @@ func isBilled(e *Ended) bool {
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Outbound
 }
 
-// isCounted reports whether an inbound call from a carrier was answered. Such calls are free, but their minutes are
-// counted.
+// isCounted reports whether the minutes of an inbound call are counted: it came from a carrier and was answered. Inbound
+// calls are free.
 func isCounted(e *Ended) bool {
 	return !e.WithoutTrunk && e.Call.AnsweredAt != nil && e.Verdict.Reason != domain.ReasonInterrupted &&
 		e.Call.Environment == domain.Live && e.Call.Direction == domain.Inbound
@@ -203,7 +203,7 @@ func notSent() domain.Verdict {
 	return domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
 }
 
-// draft returns an event about a call, ready to be committed.
+// draft returns an event about a call, for use in a commit.
 func draft(c *domain.Call, t event.Type, data any, now time.Time) event.Draft {
 	return event.CallDraft(mailbox.NewID(domain.PrefixEvent), c, t, data, now)
 }
@@ -218,8 +218,8 @@ func closeTransfers(c *domain.Call, why domain.Reason, at time.Time) {
 	}
 }
 
-// makeFinalRecord closes the media session and builds the final record. A call that was never answered has no
-// result of a pathway.
+// makeFinalRecord closes the media session and builds the final record. The record of an unanswered call has no pathway
+// result.
 func (c *call) makeFinalRecord(ctx actor.Context) {
 	if c.stage != ending {
 		return

@@ -51,7 +51,7 @@ func (h toneSpeaker) Speak(_ context.Context, r speech.Request) (media.Clip, err
 	return tone.Make(400*time.Millisecond, 0.3, 200, 400, 600), nil
 }
 
-// phoneLog records the events of the test carrier's phones.
+// phoneLog records the events that the test carrier reports about its simulated phones.
 type phoneLog struct {
 	mu     sync.Mutex
 	events []testcarrier.Event
@@ -75,7 +75,7 @@ func (d *phoneLog) count(number, what string) int {
 	return n
 }
 
-// fixture contains everything that a call needs: real components except for the store and the blob storage.
+// fixture runs calls with real components. Only the store and the blob storage are replaced by memory.
 type fixture struct {
 	t            *testing.T
 	sys          *actor.ActorSystem
@@ -215,7 +215,7 @@ func (h *fixture) packetsSent(id string) uint64 {
 	return 0
 }
 
-// unrecorded is the key in fixture.sessions of a session without a recording, which is that of a transfer leg.
+// unrecorded is the key in fixture.sessions for a session without a recording, which only a transfer leg has.
 const unrecorded = "."
 
 // trackedMedia stores each session in fixture.sessions by the name of its recording.
@@ -392,10 +392,11 @@ func (h *fixture) waitUntilFinished(id string) *domain.Call {
 	return h.store.readCall(id)
 }
 
-// patience is the limit of waits whose duration does not matter.
+// patience is the time limit of waits in tests that do not check how long something takes.
 const patience = time.Minute
 
-// waitUntil waits until f returns true. The limit is for an idle machine.
+// waitUntil waits until f returns true and fails the test after limit. Pass a limit for an idle machine:
+// polltest.NewDeadline adapts it to the load.
 func (h *fixture) waitUntil(limit time.Duration, what string, f func() bool) {
 	h.t.Helper()
 	for deadline := polltest.NewDeadline(limit); !f(); time.Sleep(5 * time.Millisecond) {
@@ -410,7 +411,7 @@ func (h *fixture) waitUntil(limit time.Duration, what string, f func() bool) {
 	}
 }
 
-// receive returns the next value of a channel.
+// receive returns the next value of a channel. It fails the test if none arrives in time.
 func receive[T any](t *testing.T, ch <-chan T) (v T) {
 	t.Helper()
 	select {
@@ -421,7 +422,7 @@ func receive[T any](t *testing.T, ch <-chan T) (v T) {
 	return v
 }
 
-// receiveEvent returns the next event of type T.
+// receiveEvent returns the next SIP event of type T and skips events of other types.
 func receiveEvent[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
 	t.Helper()
 	for {
@@ -431,7 +432,7 @@ func receiveEvent[T sip.Event](t *testing.T, ch <-chan sip.Event) T {
 	}
 }
 
-// waitUntilStable returns a count that has not changed for 200 ms.
+// waitUntilStable calls count repeatedly and returns its value once the value has not changed for 200 ms.
 func (h *fixture) waitUntilStable(what string, count func() uint64) (n uint64) {
 	h.t.Helper()
 	since := time.Now()

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 )
 
-// Messages of a hand-over, which a process starts before it stops. First the conversations stop. Then each call
-// stores its checkpoint and releases its dialog without a message to the peer.
+// Messages of a hand-over to another process, which starts before this process stops. First the conversations stop. Then
+// each call stores its checkpoint and releases its dialog without a message to the peer.
 type (
 	// PrepareHandover stops all conversations. The answer is HandoverPrepared.
 	PrepareHandover struct{}
@@ -20,39 +20,39 @@ type (
 	CancelHandover struct{}
 	// HandOver releases the prepared calls. The answer HandedOver follows once their checkpoints are stored.
 	HandOver struct{}
-	// HandedOver answers HandOver.
+	// HandedOver answers HandOver and says that all prepared calls are released.
 	HandedOver struct{}
 
-	// The same commands, from Calls to one call.
+	// prepareHandover, handOver and cancelHandover forward the corresponding commands from Calls to one call actor.
 	prepareHandover struct{}
 	handOver        struct{}
 	cancelHandover  struct{}
-	// handoverAnswer is the answer of a call to prepareHandover and handOver.
+	// handoverAnswer is the reply of a call actor to prepareHandover and handOver.
 	handoverAnswer struct {
 		callID      string
 		ready, gone bool
 	}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (PrepareHandover) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (CancelHandover) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (HandOver) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (prepareHandover) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (handOver) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (cancelHandover) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (handoverAnswer) Control() {}
 
 // handoverStage is the progress of a call's hand-over.
@@ -96,7 +96,7 @@ func (c *call) handleHandover(ctx actor.Context, msg any) {
 	}
 }
 
-// cancelHandover lets the conversation continue.
+// cancelHandover returns the call to normal operation and lets its conversation continue.
 func (c *call) cancelHandover(ctx actor.Context) {
 	if c.checkpoint.handover == notHandedOver || c.checkpoint.handover >= handoverStoring {
 		return
@@ -107,8 +107,8 @@ func (c *call) cancelHandover(ctx actor.Context) {
 	}
 }
 
-// finishHandover releases a call whose checkpoint is stored, unless the call has ended meanwhile. If the commit
-// failed, another process already owns the call.
+// finishHandover releases a call whose checkpoint is stored, unless the call has ended in the meantime. If the commit of the
+// checkpoint failed, another process already owns the call.
 func (c *call) finishHandover(ctx actor.Context, _ bool) {
 	if c.stage != talking || c.hangup.reason != "" || !c.resources.isStored() {
 		ctx.Send(ctx.Parent(), handoverAnswer{callID: c.call.ID})
@@ -119,7 +119,7 @@ func (c *call) finishHandover(ctx actor.Context, _ bool) {
 	ctx.Send(ctx.Parent(), handoverAnswer{callID: c.call.ID, gone: true})
 }
 
-// handoverRequest is the state of a hand-over in Calls.
+// handoverRequest tracks the hand-over that Calls has started and counts the replies of the call actors.
 type handoverRequest struct {
 	requester *actor.PID // sender of PrepareHandover or HandOver; nil: answered
 	final     bool       // HandOver was requested
@@ -192,7 +192,7 @@ func (c *Calls) sendAll(ctx actor.Context, msg any) {
 	}
 }
 
-// countHandoverAnswer counts the answer of a call to prepareHandover.
+// countHandoverAnswer counts the reply of a call actor to prepareHandover.
 func (c *Calls) countHandoverAnswer(ctx actor.Context, b *callEntry, ready bool) {
 	if !b.preparing {
 		return
@@ -206,7 +206,7 @@ func (c *Calls) countHandoverAnswer(ctx actor.Context, b *callEntry, ready bool)
 	c.checkHandover(ctx)
 }
 
-// checkHandover answers the requester once all calls have answered.
+// checkHandover sends the answer to the requester once all call actors have replied.
 func (c *Calls) checkHandover(ctx actor.Context) {
 	h := &c.handover
 	if h.requester == nil {

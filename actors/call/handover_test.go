@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// liveCalls requests the live calls.
+// liveCalls requests and returns the list of live calls from the Calls actor.
 func (h *fixture) liveCalls() call.LiveCalls {
 	h.t.Helper()
 	now, err := mailbox.Ask[call.LiveCalls](h.t.Context(), h.sys, h.calls, call.GetLiveCalls{})
@@ -25,7 +25,7 @@ func (h *fixture) liveCalls() call.LiveCalls {
 	return now
 }
 
-// prepareHandover stops the conversations of all calls.
+// prepareHandover sends PrepareHandover to Calls and returns its answer.
 func (h *fixture) prepareHandover() call.HandoverPrepared {
 	h.t.Helper()
 	p, err := mailbox.Ask[call.HandoverPrepared](h.t.Context(), h.sys, h.calls, call.PrepareHandover{})
@@ -33,8 +33,8 @@ func (h *fixture) prepareHandover() call.HandoverPrepared {
 	return p
 }
 
-// The process stops in order, so the call is released without a BYE. Another process resumes it at the same point
-// of the conversation.
+// A process that stops in an orderly way releases the call without a BYE. Another process resumes the call at the same
+// point of the conversation.
 func TestCallIsHandedOverRepeatedly(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})
@@ -100,7 +100,7 @@ func TestCancelledHandoverLetsConversationsContinue(t *testing.T) {
 	assert.Equal(t, domain.ReasonCancelled, h.waitForEnd(rings).Verdict.Reason)
 }
 
-// A prepared call that is hung up is not handed over.
+// A call that is hung up after PrepareHandover ends normally and is not handed over.
 func TestPreparedCallCanStillBeHungUp(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, fixtureOptions{config: func(c *call.Config) { c.StoreCheckpoints = true }})

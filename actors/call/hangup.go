@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// hangup is the hang-up of a call: the request of the API, and the BYE that this side sends.
+// hangup is the progress of a hang-up by this side: the request of the API, the reason, and the BYE.
 type hangup struct {
 	requested     bool // the API has requested the hang-up
 	requestReason domain.Reason
@@ -35,7 +35,7 @@ func (h *hangup) verdict(e sip.Ended) (v domain.Verdict, by string) {
 	return v, h.by
 }
 
-// handleHangup hangs up for the API. An unanswered outbound call is cancelled with CANCEL.
+// handleHangup handles a hang-up request of the API. An unanswered outbound call is ended with CANCEL.
 func (c *call) handleHangup(ctx actor.Context, m HangUp) {
 	if c.stage >= ending {
 		ctx.Respond(domain.Errorf(domain.CodeInvalidState, "the call is over").With("current_status", c.call.Status))

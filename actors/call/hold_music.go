@@ -19,22 +19,22 @@ import (
 // musicTimeout limits the synthesis of the hold music.
 const musicTimeout = 10 * time.Second
 
-// musicReady is the result of the synthesis of the hold music.
+// musicReady carries the synthesized hold music.
 type musicReady struct {
 	clip media.Clip
 	err  error
 }
 
-// Control admits the message even if the mailbox is full: a call sends it once.
+// Control implements mailbox.Control: a full mailbox accepts this message. A call sends the message only once.
 func (musicReady) Control() {}
 
-// holdMusic is the audio for a party on hold.
+// holdMusic holds the music for a party on hold and its loading state.
 type holdMusic struct {
 	clip      media.Clip // nil: not loaded yet, or no music is configured
 	requested bool
 }
 
-// request starts loading the music, once per call. Until the music is loaded the party on hold hears no music.
+// request starts to load the hold music, once per call. Until it is loaded, the party on hold hears no music.
 func (h *holdMusic) request(ctx actor.Context, s *domain.Script, speaker speech.Synthesizer) {
 	name, voice := s.Transfer.HoldMusic, s.Voice.Name
 	if name == "" || name == domain.HoldSilence || h.requested {
@@ -79,8 +79,8 @@ func (c *call) onHoldMusicReady(m musicReady) {
 	}
 }
 
-// play starts the music for one side of a bridge while the other side has it on hold, and stops the music
-// afterwards. Without music the held side hears what the other side sends.
+// play starts the music for one party of a bridge while the other party has it on hold, and stops the music afterwards.
+// Without music the held party hears what the other party sends.
 func (h *holdMusic) play(s leg.Session, held bool) {
 	if s == nil || len(h.clip) == 0 {
 		return
@@ -92,7 +92,7 @@ func (h *holdMusic) play(s leg.Session, held bool) {
 	}
 }
 
-// onPeerHold handles a hold by the peer: the agent pauses, and the other party of a bridge hears the music.
+// onPeerHold handles a hold by the peer. The agent pauses. During a transfer the other party of the bridge hears music.
 func (c *call) onPeerHold(ctx actor.Context, e media.Hold) {
 	if t := c.transfers.current; t != nil && t.stage == bridged {
 		c.audio.music.play(t.resources.Session(), e.Deaf)

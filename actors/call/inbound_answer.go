@@ -25,10 +25,10 @@ const (
 // earlyMediaDuration is how long a caller hears ringback as early media if the agent sets no duration.
 const earlyMediaDuration = 3 * time.Second
 
-// answerCaller ends the alerting of an inbound call.
+// answerCaller is the timer message that ends the alerting of an inbound call and answers it.
 type answerCaller struct{ body []byte }
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (answerCaller) Control() {}
 
 // alertCaller alerts the caller with 180 or with early media for the time that the agent sets, and then answers the
@@ -57,7 +57,7 @@ func (c *call) alertCaller(ctx actor.Context, body []byte) {
 	mailbox.SendAfter(ctx, wait, answerCaller{body})
 }
 
-// answerCaller answers an inbound call.
+// answerCaller answers an inbound call with 200, unless a hang-up was requested.
 func (c *call) answerCaller(ctx actor.Context, body []byte) {
 	if c.hangup.requested {
 		c.refuseCaller(480)
@@ -73,7 +73,8 @@ func (c *call) answerCaller(ctx actor.Context, body []byte) {
 	c.startTalking(ctx, d.State())
 }
 
-// acceptInvite answers an inbound INVITE as a leg. gaveUp reports that the caller has cancelled the INVITE.
+// acceptInvite answers an inbound INVITE with 200 and an SDP body. gaveUp reports that the caller has cancelled the
+// INVITE.
 func (c *call) acceptInvite(ctx actor.Context, in *sip.Incoming, leg int, body []byte) (d *sip.Dialog, gaveUp bool) {
 	root, self := ctx.ActorSystem().Root, ctx.Self()
 	var gone atomic.Bool
@@ -86,7 +87,7 @@ func (c *call) acceptInvite(ctx actor.Context, in *sip.Incoming, leg int, body [
 	return d, gone.Load()
 }
 
-// prepareInbound opens the media session of an inbound call and makes its SDP answer, outside the actor.
+// prepareInbound opens the media session of an inbound call and makes the SDP for its answer, outside the actor.
 func (c *call) prepareInbound(ctx actor.Context) {
 	c.reached = true
 	o, engine, r, offer := c.options(ctx), c.cfg.Media, c.resources.Resources, c.in.Body

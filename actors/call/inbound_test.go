@@ -123,7 +123,7 @@ func TestCallWithoutAudioHasNoRecording(t *testing.T) {
 	assert.Zero(t, h.countSpoolFiles())
 }
 
-// startInbound starts the call of an inbound INVITE, recorded only for early media.
+// startInbound starts the call of an inbound INVITE. The call is recorded only if the script answers with early media.
 func (h *fixture) startInbound(in *sip.Incoming, script domain.Script) (callID string) {
 	return h.startInboundCall(in, script, false)
 }

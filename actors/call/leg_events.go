@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// options returns the media options of the current leg.
+// options returns the options for the media session of the current leg.
 func (c *call) options(ctx actor.Context) media.Options {
 	root, self, number := ctx.ActorSystem().Root, ctx.Self(), c.leg
 	c.audio.leg, c.audio.held = number, false
@@ -83,7 +83,7 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	}
 }
 
-// setDialog stores the dialog in the attempt's row, so that the leg can be ended after a crash.
+// setDialog stores the dialog in the database row of the call attempt, so that the leg can be ended after a crash.
 func (c *call) setDialog(s sip.DialogState) {
 	if b, err := leg.EncodeDialog(s); err == nil {
 		c.currentLegRow().Dialog = b

@@ -12,29 +12,28 @@ import (
 
 // Messages for live listening and for pauses of the recording.
 type (
-	// AddListener adds a listener to an answered call, or to one that plays early media. OnFrame receives the audio
-	// of both sides and finally nil, as in media.Session.Tap. The answer is ListenerAdded or a *domain.Error.
-	// TapReceiver, a channel with capacity 1, also receives the tap, so that the sender can close it if the answer
-	// is lost.
+	// AddListener adds a listener to an answered call, or to a call that plays early media. OnFrame receives the mixed
+	// audio of both sides in frames, and nil after the last frame. The answer is ListenerAdded or a *domain.Error.
+	// TapReceiver, a channel with capacity 1, also receives the tap, so that the sender can close it if the answer is lost.
 	AddListener struct {
 		CallID      string
 		Mode        media.TapMode
 		OnFrame     func(frame []byte)
 		TapReceiver chan<- *media.Tap
 	}
-	// ListenerAdded answers AddListener. The receiver must close the tap.
+	// ListenerAdded answers AddListener. The recipient of the answer must close Tap.
 	ListenerAdded struct{ Tap *media.Tap }
-	// PauseRecording pauses the recording, or resumes it if Paused is false. A pause is silence in the recording.
+	// PauseRecording pauses the recording, or resumes it if Paused is false. The recording contains silence for the pause.
 	// The answer is RecordingPaused or a *domain.Error.
 	PauseRecording struct {
 		CallID string
 		Paused bool
 	}
-	// RecordingPaused answers PauseRecording.
+	// RecordingPaused answers PauseRecording. Paused is the new state of the recording.
 	RecordingPaused struct{ Paused bool }
 )
 
-// Control admits the message even if the mailbox is full: the API's rate limits bound it.
+// Control implements mailbox.Control: a full mailbox accepts this message. The API's rate limits bound the number of requests.
 func (PauseRecording) Control() {}
 
 // tappable is a media session that supports listeners.
@@ -42,7 +41,7 @@ type tappable interface {
 	Tap(mode media.TapMode, out func(frame []byte)) (*media.Tap, error)
 }
 
-// forwardToCall forwards a request to the actor of its call.
+// forwardToCall forwards the current message to the actor of the call that the message names.
 func (c *Calls) forwardToCall(ctx actor.Context, callID string) {
 	b := c.entries[callID]
 	switch {
@@ -76,8 +75,8 @@ func (c *call) listen(ctx actor.Context, m AddListener) {
 	}
 }
 
-// currentSession returns the media session that a listener can hear: of an answered call, or of one that plays
-// early media; nil: none.
+// currentSession returns the session of an answered call, or the session that plays early media. It returns nil if there
+// is nothing to listen to.
 func (c *call) currentSession() leg.Session {
 	switch {
 	case c.stage == talking:
@@ -107,7 +106,7 @@ func (c *call) pauseRecording(ctx actor.Context, m PauseRecording) {
 		ctx.Respond(done)
 		return
 	}
-	requester := ctx.Sender() // may count on it, whatever becomes of this process
+	requester := ctx.Sender() // gets the reply once the pause is stored, so that a crash does not undo it
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		switch {
 		case requester == nil:

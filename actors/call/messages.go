@@ -1,6 +1,6 @@
-// Package call runs phone calls: their legs, their media and their end. The actor Calls starts the call actors of a
-// workspace, supervises them, and ends the dialogs of failed ones. The package does not depend on campaigns or
-// HTTP. The starter of a call owns it: the owner commits the beginning and the end of the call.
+// Package call runs phone calls: their legs, their media and their end. The actor Calls starts and supervises the call
+// actors of a workspace, and ends the dialogs of failed call actors. The package does not depend on campaigns or HTTP.
+// The actor that starts a call owns it: the owner commits the beginning and the end of the call.
 package call
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// OpeningCommit is the input of the commit that opens a call before its INVITE.
+// OpeningCommit holds the records from which the commit that opens a call is built. It is committed before the INVITE.
 type OpeningCommit struct {
 	Call    *domain.Call
 	Attempt *domain.Attempt
-	Grant   numbers.NumberGranted              // consent for the called number; the zero value: not needed
+	Grant   numbers.NumberGranted              // grant of the numbers actor for the called number; the zero value: not needed
 	AddTo   func(*commit.Change, *domain.Call) // adds to the commit; nil: nothing is added
 }
 
@@ -46,7 +46,7 @@ type (
 		MaxDuration time.Duration       // Default: 30 min
 		Owner       *actor.PID          // gets Ended until it answers AcknowledgeEnd; nil: Calls commits the end
 	}
-	// StartInbound takes an inbound call whose opening is already committed.
+	// StartInbound starts the actor of an inbound call whose opening is already committed.
 	StartInbound struct {
 		In          *sip.Incoming
 		Call        domain.Call
@@ -57,18 +57,18 @@ type (
 		MaxDuration time.Duration
 		Networks    []string      // further networks from which audio is accepted
 		Trunk       *domain.Trunk // the call's trunk; its media networks, codecs, DTMF and SRTP settings apply
-		Owner       *actor.PID    // as in StartOutbound
+		Owner       *actor.PID    // gets Ended until it answers AcknowledgeEnd; nil: Calls commits the end
 	}
-	// AcknowledgeEnd says that the owner has committed the end of a call. It goes to the sender of Ended, or to
+	// AcknowledgeEnd says that the owner has committed the end of a call. The owner sends it to the sender of Ended, or to
 	// Calls.
 	AcknowledgeEnd struct{ CallID string }
-	// HangUp ends a live call. The answer is HangupStarted or a *domain.Error. With Cancelled the outcome of the
-	// call is cancelled: its starter does not need the call any more.
+	// HangUp ends a live call. The answer is HangupStarted or a *domain.Error. If Cancelled is set, the outcome of the
+	// call is cancelled, because the requester does not need the call any more.
 	HangUp struct {
 		CallID    string
 		Cancelled bool
 	}
-	// HangupStarted answers HangUp: the call is being ended.
+	// HangupStarted answers HangUp and says that the hang-up has begun.
 	HangupStarted struct{}
 	// StartTransfer transfers the caller of a live call. The answer is RequestDone once the transfer has begun, or
 	// a *domain.Error.
@@ -83,11 +83,11 @@ type (
 	SpeakText struct{ CallID, Text string }
 	// SendDigits sends DTMF digits to the peer. The answer is RequestDone or a *domain.Error.
 	SendDigits struct{ CallID, Digits string }
-	// RequestDone confirms a request to a live call and contains the call as it is now.
+	// RequestDone confirms a request to a live call. Call is the current call record.
 	RequestDone struct{ Call domain.Call }
 	// GetLiveCalls requests the list of live calls. The answer is LiveCalls.
 	GetLiveCalls struct{}
-	// LiveCalls lists the calls whose actors run.
+	// LiveCalls lists the calls whose actors are running.
 	LiveCalls struct {
 		Calls             []LiveCall
 		TransferLegs      []LiveCall // transfer legs, by the ID under which they hold permits and slots; they have no attempts
@@ -97,7 +97,7 @@ type (
 		Busy              int        // those of Movable that can be resumed better a moment later
 		RecordingsActive  bool       // at least one of PendingRecordings is being stored now
 	}
-	// LiveCall is a call or transfer leg whose actor runs.
+	// LiveCall is a call or transfer leg whose actor is running.
 	LiveCall struct {
 		CallID, AttemptID, CampaignID string
 		Number                        string // of the peer
@@ -117,7 +117,7 @@ type (
 type Ended struct {
 	CallID, AttemptID string
 	Call              domain.Call    // final record: status, disposition, legs, quality, outcome
-	Verdict           domain.Verdict // outcome and reason; Spent reports whether the attempt counts
+	Verdict           domain.Verdict // outcome and reason; SpendsAttempt reports whether the attempt counts
 	Reached           bool           // an INVITE reached the peer
 	WithoutTrunk      bool           // the call used no trunk: it went to or came from a phone of the workspace
 	Tariff            int            // number of the tariff when the attempt was opened
@@ -128,32 +128,32 @@ type Ended struct {
 	version           uint64              // version of the attempt's row; 0: unknown
 }
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (StartOutbound) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (StartInbound) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (AcknowledgeEnd) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (HangUp) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (StartTransfer) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (SpeakText) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (SendDigits) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (GetLiveCalls) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (DrainCalls) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (Ended) Control() {}

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// recoverPanic recovers from a panic in a message handler. Calls is never restarted, because a restart would stop
-// all its calls. Messages that nobody would send again are handled again.
+// recoverPanic recovers from a panic in a message handler of Calls. A restart of Calls would stop all its calls. A
+// message that its sender would not send again is handled a second time.
 func (c *Calls) recoverPanic(ctx actor.Context) {
 	v := recover()
 	if v == nil {
@@ -42,7 +42,7 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 	}
 }
 
-// reportFailedStart reports the end of a call whose start panicked, unless a call entry exists.
+// reportFailedStart reports the end of a call whose start panicked. If the call has an entry, its end is reported elsewhere.
 func (c *Calls) reportFailedStart(ctx actor.Context, o *callSetup) {
 	if c.entries[o.call.ID] != nil {
 		return
@@ -56,7 +56,8 @@ func (c *Calls) reportFailedStart(ctx actor.Context, o *callSetup) {
 	c.reportEnd(ctx, entry, nil)
 }
 
-// onChildDied handles the stop of a call actor after the first try panicked.
+// onChildDied handles the stop of a call actor a second time, after the first handling panicked. It also ends calls that
+// have an entry but no actor.
 func (c *Calls) onChildDied(ctx actor.Context, who *actor.PID) {
 	if _, ok := c.byPID[who.Id]; ok {
 		c.onCallDied(ctx, who)

@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// plantedPanics panics once per call, at a given message.
+// plantedPanics makes the actors panic once per call, when they receive a chosen message.
 type plantedPanics struct {
 	mu     sync.Mutex
 	set    map[string]string // message kind by call ID
 	thrown map[string]bool
 }
 
-// messageKind names a message: the actor, the type, and the SIP event in it.
+// messageKind returns a name for a message: the actor, the message type, and the SIP event that the message contains.
 func messageKind(who string, msg any) string {
 	name := fmt.Sprintf("%T", msg)
 	if strings.HasSuffix(name, ".dialogEvent") {
@@ -80,8 +80,8 @@ func TestPanicAtAnyMessageEndsOnlyItsOwnCall(t *testing.T) {
 	bystander := h.dial(numberPrefix+"0009", waitingPathway())
 	h.waitUntil(5*time.Second, "the bystander talks", func() bool { return h.store.readCall(bystander).Status == domain.CallInProgress })
 
-	// Each case names the message at which the panic is planted, the called number, and whether the call had
-	// already ended.
+	// Each case names the message at which the panic occurs, the called number, and whether the call had already ended
+	// by then.
 	cases := []struct {
 		at, to string
 		over   bool

@@ -10,7 +10,7 @@ func newEdge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
 	return e
 }
 
-// confirmPathway greets the caller and asks for the digit 1 or 2.
+// confirmPathway returns a pathway that greets the caller and asks for the digit 1 or 2.
 func confirmPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "hello",
@@ -28,7 +28,7 @@ func confirmPathway() domain.Pathway {
 	}
 }
 
-// waitingPathway repeats a prompt until the call ends, because nobody presses the digit.
+// waitingPathway returns a pathway that repeats a prompt until the call ends, because nobody presses the digit.
 func waitingPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "wait",

@@ -8,12 +8,12 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxProbes is how often a peer may answer a SIP probe without sending a single packet, before its call ends. With
-// media.Options.IdleAfter of 60 s these are six minutes. Telephone switches usually allow five.
+// maxProbes is the number of SIP probes that a peer may answer without sending any RTP packet, before its call ends.
+// With a media.Options.IdleAfter of 60 s the call ends after six minutes. Telephone switches usually allow five.
 const maxProbes = 5
 
-// peerProbed is the answer of a silent peer to a SIP probe. A peer may be silent because its gateway suppresses
-// silence, so the call ends only if the probe fails.
+// peerProbed is the result of a SIP probe of a silent peer. A peer may be silent because its gateway suppresses silence,
+// so the call ends only if the probe fails.
 type peerProbed struct {
 	session     leg.Session // received no packets
 	transferLeg *actor.PID  // actor of the probed transfer leg; nil: the call's own leg
@@ -21,10 +21,10 @@ type peerProbed struct {
 	statusCode  int         // status code of the answer; 0: no answer
 }
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (peerProbed) Control() {}
 
-// probePeer asks the peer of a leg by SIP whether the call still exists.
+// probePeer sends the peer of a leg a SIP request to find out whether the call still exists at the peer.
 func (c *call) probePeer(ctx actor.Context, s leg.Session, d leg.Dialog, transferLeg *actor.PID) {
 	m := peerProbed{session: s, transferLeg: transferLeg, packets: s.Stats().PacketsReceived}
 	if d == nil {

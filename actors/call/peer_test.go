@@ -24,7 +24,7 @@ type peer struct {
 	session *media.Session // of newSRTPPeer
 }
 
-// newPeerWithoutUserAgent returns a peer with a media engine only.
+// newPeerWithoutUserAgent returns a peer that has a media engine but no SIP user agent.
 func newPeerWithoutUserAgent(t *testing.T) *peer {
 	t.Helper()
 	p := &peer{t: t}
@@ -98,7 +98,7 @@ func (p *peer) hasEnded() bool {
 	return false
 }
 
-// trunksToPeer returns trunks that route numbers with prefix 7 to a peer and all others to the test carrier.
+// trunksToPeer returns a function that builds trunks: numbers with prefix 7 go to the peer, all others to the test carrier.
 func trunksToPeer(p *peer) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		live := domain.Meta{ID: "trunk_sim", Environment: domain.Live}

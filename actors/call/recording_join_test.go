@@ -27,8 +27,8 @@ func muLawSeconds(seconds ...byte) (sound []byte) {
 	return sound
 }
 
-// newFixtureWithPart returns a fixture whose spool contains a part of a recording, in a file with the suffix. kept
-// is the stored recording; nil: none can be read. putting runs before a blob is stored.
+// newFixtureWithPart returns a fixture whose spool contains a part of a recording. suffix ends the file name. kept is the
+// stored recording, and nil makes it unreadable. putting runs before a blob is stored.
 func newFixtureWithPart(t *testing.T, suffix string, part, kept []byte, deleted bool, putting func(store *memoryStore)) *fixture {
 	t.Helper()
 	spool := t.TempDir()
@@ -51,7 +51,7 @@ func newFixtureWithPart(t *testing.T, suffix string, part, kept []byte, deleted 
 	}})
 }
 
-// storeFinishedCall stores the ended call of the part.
+// storeFinishedCall stores the ended call to which the part in the spool belongs.
 func storeFinishedCall(store *memoryStore, deleted bool) {
 	c := &domain.Call{Meta: domain.Meta{ID: partedCallID, WorkspaceID: workspace}, Status: domain.CallCompleted, Record: true, RecordingAvailable: !deleted, RecordingSeconds: 3}
 	if deleted {
@@ -115,7 +115,7 @@ func TestPartOfADeletedRecordingIsDeleted(t *testing.T) {
 	}
 }
 
-// The recording is deleted while its parts are being joined.
+// A recording that is deleted while its parts are being joined stays deleted.
 func TestRecordingDeletedDuringAJoinStaysDeleted(t *testing.T) {
 	t.Parallel()
 	h := newFixtureWithPart(t, ".wav", muLawSeconds(1, 2), muLawSeconds(0xFF, 0xFF, 3), false, func(store *memoryStore) { storeFinishedCall(store, true) })
@@ -141,7 +141,7 @@ func TestAbandonedFetchIsRemovedFromTheSpool(t *testing.T) {
 	assert.FileExists(t, young, "a fetch may be running")
 }
 
-// The spool contains several parts of one recording.
+// Several parts of one recording in the spool are joined and stored as one recording.
 func TestPartsInTheSpoolBecomeOneRecording(t *testing.T) {
 	t.Parallel()
 	spool := t.TempDir()

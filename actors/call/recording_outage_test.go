@@ -36,8 +36,8 @@ func newFixtureWithSpool(t *testing.T, n int) (h *fixture, ids []string) {
 	return h, ids
 }
 
-// newStoreOfInterruptedCalls returns a store with calls that ended with their process. The rows must exist before
-// the fixture starts, because it reads the spool at once.
+// newStoreOfInterruptedCalls returns a store with calls whose process crashed. The fixture reads the spool at its start,
+// so the calls must be stored earlier.
 func newStoreOfInterruptedCalls(t *testing.T, ids ...string) *memoryStore {
 	t.Helper()
 	store := newMemoryStore()

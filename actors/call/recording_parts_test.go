@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// addFetchedFile puts a spool file of another node into the spool and notifies Calls.
+// addFetchedFile puts a file that comes from the spool of another node into the spool and notifies Calls.
 func (h *fixture) addFetchedFile(file string, sound []byte) {
 	h.t.Helper()
 	path := recording.FreePartPath(filepath.Join(h.spool, workspace), file)

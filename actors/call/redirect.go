@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// maxRedirects limits how often one call is redirected.
+// maxRedirects limits how many 3xx redirects one call follows.
 const maxRedirects = 3
 
 const transportTLS = "tls"
@@ -23,8 +23,8 @@ type redirect struct {
 	identity []string
 }
 
-// followRedirect selects a redirect target of a refused leg that the trunk allows. It returns false if there is
-// none. A call that used TLS stays on TLS.
+// followRedirect selects a redirect target that the trunk allows from the response of a refused leg. It returns false if
+// there is none. A call that used TLS stays on TLS.
 func (f *failover) followRedirect(slot *trunk.Slot, to string, final outcome.Final) bool {
 	f.redirect = nil
 	if f.redirects >= maxRedirects || final.RingTimeout || final.Cancelled {
@@ -56,7 +56,7 @@ func (f *failover) followRedirect(slot *trunk.Slot, to string, final outcome.Fin
 	return true
 }
 
-// applyTo changes an INVITE to go to the redirect target.
+// applyTo changes an INVITE so that it goes to the redirect target. A nil redirect leaves the INVITE unchanged.
 func (d *redirect) applyTo(in *sip.Invite) {
 	if d == nil {
 		return

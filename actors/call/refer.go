@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// handleReferrerBye handles a BYE of a peer whose REFER target has not answered yet; many phones send it after a
-// blind transfer. It returns true if the call goes on: the target replaces the peer.
+// handleReferrerBye handles a BYE of a peer that has sent a REFER whose target has not answered yet. Many phones send this
+// BYE after a blind transfer. It returns true if the call goes on, because the target will replace the peer.
 func (c *call) handleReferrerBye(ctx actor.Context, e sip.Ended) bool {
 	t := c.transfers.current
 	if !e.ByRemote || e.Fault || c.stage != talking || c.hangup.reason != "" || t == nil || t.reportRefer == nil || t.stage != calling || t.referrerGone {
@@ -29,8 +29,8 @@ func (c *call) handleReferrerBye(ctx actor.Context, e sip.Ended) bool {
 	return true
 }
 
-// handleRefer handles a REFER of the peer. The agent must allow it, the target is called over the workspace's
-// trunks, and the rules for destinations apply.
+// handleRefer handles a REFER of the peer. The agent must allow transfers by the peer. The target is called over the
+// workspace's trunks, and the rules for destinations apply.
 func (c *call) handleRefer(ctx actor.Context, e sip.Referred) {
 	user, err := domain.ParseReferTo(e.To)
 	if err != nil || !c.script.Transfer.AcceptRefer || c.stage != talking || c.transfers.current != nil || c.hangup.reason != "" {
@@ -64,7 +64,7 @@ func (c *call) adoptTransferLeg(ctx actor.Context) {
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
-// closeFormerLeg closes the record of the leg whose dialog was replaced.
+// closeFormerLeg writes the end into the call record of the leg whose dialog was replaced.
 func (c *call) closeFormerLeg(ctx actor.Context, leg int) {
 	if leg < 1 || leg > len(c.call.Legs) || leg > len(c.attempt.Legs) {
 		return
@@ -75,7 +75,7 @@ func (c *call) closeFormerLeg(ctx actor.Context, leg int) {
 	c.commit(ctx, "", nil, nil)
 }
 
-// handleReplaces handles an INVITE with Replaces (RFC 3891): another peer replaces the present one.
+// handleReplaces handles an INVITE with Replaces (RFC 3891), with which another peer takes the place of the present one.
 func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 	trunkID, ours := e.By.TrunkID, true
 	if c.cfg.TrunkInWorkspace != nil {
@@ -137,7 +137,7 @@ func (c *call) takeOverDialog(ctx actor.Context, by *sip.Incoming, n int, durabl
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
-// refer sends a REFER to the peer.
+// refer sends a REFER for the current transfer to the peer.
 func (c *call) refer(ctx actor.Context, to sip.ReferTo) {
 	t := c.transfers.current
 	t.stage = referring
@@ -180,7 +180,7 @@ func (c *call) onReferProgress(ctx actor.Context, m referProgress) {
 	}
 }
 
-// checkRefer checks the do-not-call lists before this side sends a REFER.
+// checkRefer checks the do-not-call lists for the transfer target before this side sends the REFER.
 func (c *call) checkRefer(ctx actor.Context) {
 	t := c.transfers.current
 	t.stage = referring
@@ -214,10 +214,10 @@ type referChecked struct {
 	err        error
 }
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (referChecked) Control() {}
 
-// targetURI returns the URI at which the other side of a dialog is reached.
+// targetURI returns the URI to which requests of a dialog are sent.
 func targetURI(s sip.DialogState) string {
 	if s.RemoteTarget != "" {
 		uri, _, _ := strings.Cut(s.RemoteTarget, "?")

@@ -12,7 +12,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Many phones hang up as soon as their REFER is accepted. The call continues only if the REFER's target answers.
+// Many phones hang up as soon as their REFER is accepted. The call must continue if the REFER's target answers, and end
+// otherwise.
 func TestCallContinuesIfThePeerHangsUpAfterItsRefer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// Without this check, an attacker who knows the tags of a dialog could take over a call through another workspace's
-// trunk.
+// An INVITE with Replaces is accepted only from the same workspace. Otherwise an attacker who knows the tags of a dialog
+// could take over a call through another workspace's trunk.
 func TestReplacesIsAcceptedOnlyFromTheWorkspace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -29,7 +29,7 @@ type callResources struct {
 	transferLegs []transferLegResources
 }
 
-// transferLegResources are the resources of a transfer leg.
+// transferLegResources are the dialog and the media session of a transfer leg, with its actor and its permit key.
 type transferLegResources struct {
 	*leg.Resources
 	key string // ID under which the leg holds its permit
@@ -64,7 +64,7 @@ func (r *callResources) liveTransferLegs(env domain.Environment) []LiveCall {
 	return out
 }
 
-// setRecord stores the current state of the call and its attempt.
+// setRecord stores copies of the current call record and call attempt, for use after the actor has stopped.
 func (r *callResources) setRecord(c *domain.Call, a *domain.Attempt, reached bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,8 +83,8 @@ func (r *callResources) setAcknowledged() {
 	r.acknowledged = true
 }
 
-// abandon releases everything after the actor has stopped. It returns the end that the actor has reported, or an
-// internal error as the end. done reports that the owner has acknowledged the end already.
+// abandon releases all resources after the call actor has stopped. It returns the Ended message that the actor made, or
+// one with an internal error. done reports that the owner has already acknowledged the end.
 func (r *callResources) abandon(now time.Time) (e *Ended, recording <-chan media.Recording, done bool) {
 	stats, had := r.Release()
 	r.mu.Lock()
@@ -110,7 +110,7 @@ func (r *callResources) abandon(now time.Time) (e *Ended, recording <-chan media
 	return r.ended, r.Recording(), r.acknowledged
 }
 
-// setEnding marks the call as ending: no other process may resume it.
+// setEnding marks the call as ending. From then on no other process may resume it.
 func (r *callResources) setEnding() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,21 +124,21 @@ func (r *callResources) canMove() bool {
 	return r.stored && !r.ending
 }
 
-// setStored records whether the store may hold a checkpoint.
+// setStored records whether the store may contain a checkpoint of the call.
 func (r *callResources) setStored(stored bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stored = stored
 }
 
-// isStored reports whether the store may hold a checkpoint, so that another process may resume the call.
+// isStored reports whether the store may contain a checkpoint of the call. Another process may then resume the call.
 func (r *callResources) isStored() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stored
 }
 
-// setBusy records whether a hand-over should wait a moment for the conversation.
+// setBusy records whether the conversation is busy, so that a hand-over should wait a moment for it.
 func (r *callResources) setBusy(busy bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

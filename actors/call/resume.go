@@ -29,38 +29,38 @@ const (
 )
 
 type (
-	// ResumeCalls starts the resumptions. It is sent once the supervision tree has started.
+	// ResumeCalls starts resuming the calls in Config.Resumable. It is sent once the supervision tree has started.
 	ResumeCalls struct{}
-	// resumptionDone reports that a resumption has a result.
+	// resumptionDone reports that a call was resumed or that its resumption failed.
 	resumptionDone struct{ callID string }
-	// legReopened reports that dialog and media session are open and the re-INVITE is sent; otherwise err is set.
+	// legReopened reports that the dialog and the media session are open and the re-INVITE is sent. If not, err is set.
 	legReopened struct {
 		missing bool // the recording so far is on another node
 		err     error
 	}
 	reofferAnswered struct{ answer sip.OfferResult }
-	// retryReopen opens the leg again after another process may have owned it.
+	// retryReopen opens the leg again after an attempt during which another process may have owned the call.
 	retryReopen struct{}
-	// resumptionTimedOut ends the wait for the peer's answer.
+	// resumptionTimedOut ends the wait for the peer's answer to the re-INVITE.
 	resumptionTimedOut struct{}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (ResumeCalls) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (resumptionDone) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (legReopened) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (reofferAnswered) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (retryReopen) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (resumptionTimedOut) Control() {}
 
 // resumption is the progress of a call's resumption.
@@ -92,7 +92,7 @@ func setupOfResumable(s *recovery.Resumable) *callSetup {
 	}
 }
 
-// resumeCalls starts the resumption of up to n more calls.
+// resumeCalls starts to resume up to n of the calls that wait for their resumption.
 func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 	for _, b := range c.entries {
 		if n == 0 {
@@ -110,7 +110,7 @@ func (c *Calls) resumeCalls(ctx actor.Context, n int) {
 	}
 }
 
-// onStarted spawns the resumable calls and queues recordings that earlier processes have left.
+// onStarted spawns the actors of the resumable calls and queues the recordings that earlier processes have left.
 func (c *Calls) onStarted(ctx actor.Context) {
 	c.startResumable(ctx)
 	resumable := make(map[string]bool, len(c.cfg.Resumable)) // their calls still write to the spool files
@@ -120,7 +120,7 @@ func (c *Calls) onStarted(ctx actor.Context) {
 	c.recordings.RecoverSpool(ctx, resumable)
 }
 
-// receiveMore handles the messages of resumption, hand-over and recordings.
+// receiveMore handles the messages about resumptions, hand-overs and recordings.
 func (c *Calls) receiveMore(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case ResumeCalls:
@@ -134,8 +134,8 @@ func (c *Calls) receiveMore(ctx actor.Context) {
 	}
 }
 
-// onResumptionDone starts the resumption of the next call. Each call counts once, whether it reports a result or
-// its actor stops.
+// onResumptionDone starts the resumption of the next call. It counts each call only once, even if the call reports a
+// result and its actor then stops.
 func (c *Calls) onResumptionDone(ctx actor.Context, id string) {
 	if b := c.entries[id]; b != nil && b.resuming && !b.resumptionDecided {
 		b.resumptionDecided = true
@@ -143,7 +143,7 @@ func (c *Calls) onResumptionDone(ctx actor.Context, id string) {
 	}
 }
 
-// resumeCall continues the dialog of the ended process with a higher CSeq. The peer gets a re-INVITE with the new
+// resumeCall continues a dialog of a process that has ended, with a higher CSeq. The peer gets a re-INVITE with the new
 // media address.
 func (c *call) resumeCall(ctx actor.Context) {
 	if c.stage != resuming || !c.resumption.startedAt.IsZero() {
@@ -168,7 +168,7 @@ func (c *call) resumeCall(ctx actor.Context) {
 	c.reopenLeg(ctx)
 }
 
-// reopenLeg opens dialog and media session of a resumed call, outside the actor.
+// reopenLeg opens the dialog and the media session of a resumed call, outside the actor.
 func (c *call) reopenLeg(ctx actor.Context) {
 	if c.stage != resuming || c.resumption.failed {
 		return
@@ -260,7 +260,7 @@ func (c *call) onReofferAnswered(ctx actor.Context, m reofferAnswered) {
 	c.continueCall(ctx, s)
 }
 
-// failResumption ends a call that could not be resumed.
+// failResumption ends a call that cannot be resumed. It logs the reason why and reports the result of the resumption.
 func (c *call) failResumption(ctx actor.Context, why string) {
 	if c.stage != resuming || c.resumption.failed {
 		return
@@ -275,8 +275,8 @@ func (c *call) failResumption(ctx actor.Context, why string) {
 	c.endResumed(ctx)
 }
 
-// endResumed sends the BYE of a call that could not be resumed, even if its dialog could not be opened. While
-// another node may own the shard it waits, because that node may resume the call.
+// endResumed sends the BYE of a call that could not be resumed, even if its dialog could not be opened. While another
+// node may own the shard, endResumed waits, because that node may resume the call.
 func (c *call) endResumed(ctx actor.Context) {
 	if c.cfg.isCutOff() {
 		mailbox.SendAfter(ctx, byeRetryAfter, byeRetryDue{})
@@ -297,7 +297,7 @@ func (c *call) endResumed(ctx actor.Context) {
 	ctx.Send(self, over)
 }
 
-// retryBye sends a postponed BYE.
+// retryBye sends a BYE that was postponed because another process might have owned the call.
 func (c *call) retryBye(ctx actor.Context) {
 	switch {
 	case c.stage == talking:

@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// resumingUserAgent is a user agent whose resumptions the test controls.
+// resumingUserAgent is a user agent whose Resume and EndAbandoned call functions of the test.
 type resumingUserAgent struct {
 	leg.UserAgent
 
@@ -40,7 +40,7 @@ func (m resumingUserAgent) EndAbandoned(s sip.DialogState, done func(bool)) {
 	done(true)
 }
 
-// fakeDialog is a resumed dialog without a peer.
+// fakeDialog is a resumed SIP dialog that has no real peer.
 type fakeDialog struct {
 	leg.Dialog
 
@@ -62,7 +62,7 @@ func (s fakeDialog) Bye(int, string) {
 	}
 }
 
-// dialUntilCheckpoint dials a call, waits until its checkpoint is stored, and returns its rows.
+// dialUntilCheckpoint dials a call and waits until its checkpoint is stored. It returns the stored call and call attempt.
 func (h *fixture) dialUntilCheckpoint() (c domain.Call, a domain.Attempt) {
 	h.t.Helper()
 	id := h.dial(numberPrefix+"0009", collectPathway())
@@ -74,7 +74,7 @@ func (h *fixture) dialUntilCheckpoint() (c domain.Call, a domain.Attempt) {
 	return c, a
 }
 
-// makeResumable stores n copies of a call as resumable calls.
+// makeResumable stores n copies of a call and returns them as resumable calls.
 func (h *fixture) makeResumable(n int, c domain.Call, a domain.Attempt) (out []*recovery.Resumable) {
 	h.t.Helper()
 	for i := range n {
@@ -103,7 +103,7 @@ func (h *fixture) resumeInAnotherProcess(all []*recovery.Resumable, m resumingUs
 	h.sys.Root.Send(pid, call.ResumeCalls{})
 }
 
-// Resumptions run a few at a time. Each one that ends, for whatever reason, starts the next.
+// Only a few resumptions run at the same time. Each resumption that ends, successful or not, starts the next.
 func TestAllResumableCallsAreResumedDespiteFailures(t *testing.T) {
 	t.Parallel()
 	const all = 60 // more than run at the same time
@@ -160,7 +160,7 @@ func TestResumedInboundCallHoldsNoTrunkChannel(t *testing.T) {
 	assert.Empty(t, held)
 }
 
-// observedMedia reports the options of each session that is opened.
+// observedMedia passes the options of each opened session to the test.
 type observedMedia struct {
 	leg.Media
 
@@ -191,7 +191,7 @@ func TestEncryptedCallIsResumedEncrypted(t *testing.T) {
 	assert.True(t, o.Confidential)
 }
 
-// userAgentWithoutProxy sends INVITEs directly to the target.
+// userAgentWithoutProxy is a user agent that sends INVITEs directly to the target instead of the proxy.
 type userAgentWithoutProxy struct{ leg.UserAgent }
 
 func (b userAgentWithoutProxy) Invite(in sip.Invite) (leg.Dialog, error) {
@@ -265,7 +265,7 @@ func TestRecordingStaysPausedAfterAResumption(t *testing.T) {
 	assert.Len(t, pauses, 1)
 }
 
-// failingMedia opens no session.
+// failingMedia fails to open any media session.
 type failingMedia struct{ leg.Media }
 
 func (failingMedia) Open(media.Options) (leg.Session, error) {

@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// callSetup is everything that a call was started with, outbound, inbound or resumed.
+// callSetup is all input of a new or resumed call: its records, script, permit, trunk slot and peer.
 type callSetup struct {
 	call          domain.Call
 	attempt       domain.Attempt
@@ -59,7 +59,8 @@ func linesOf(cfg *Config, inbound bool, env domain.Environment) *actor.PID {
 	return cfg.LinesOut
 }
 
-// inboundTrunk returns the ID of the trunk over which an inbound call came in; "": outbound, or from a phone.
+// inboundTrunk returns the ID of the trunk over which an inbound call came in. It returns "" for an outbound call and for
+// a call from a phone.
 func (o *callSetup) inboundTrunk() string {
 	if o.call.Direction != domain.Inbound || o.slot.Via == nil {
 		return ""
@@ -67,8 +68,8 @@ func (o *callSetup) inboundTrunk() string {
 	return o.slot.Via.ID
 }
 
-// ownNumber returns the workspace's number in the call. A transfer target sees this number, because a trunk may not
-// show the caller's number.
+// ownNumber returns the workspace's number in the call. A transfer target sees this number as caller ID, because a trunk
+// may refuse the caller's number.
 func (o *callSetup) ownNumber() string {
 	if o.call.Direction == domain.Inbound {
 		return o.call.To
@@ -76,7 +77,7 @@ func (o *callSetup) ownNumber() string {
 	return o.call.From
 }
 
-// peerNumber returns the number of the other party.
+// peerNumber returns the number of the party that the workspace talks to.
 func (o *callSetup) peerNumber() string { return peerNumber(&o.call) }
 
 // playsRingback reports whether the caller hears ringback while a transfer target is called.
@@ -100,7 +101,8 @@ func (o *callSetup) refuseCaller(code int, extra ...message.Header) {
 	}
 }
 
-// referURI returns the URI of a number for a REFER: the peer calls the number through its own side of the call.
+// referURI returns the Refer-To URI of a number. Its host is the peer's own address, so that the peer dials the number
+// itself.
 func (o *callSetup) referURI(number string) (string, error) {
 	host, port, user := strings.Trim(o.slot.Target.Host, "[]"), o.slot.Target.Port, number
 	if o.in != nil {
@@ -130,8 +132,8 @@ func (o *callSetup) resumedAddress(ua leg.UserAgent) netip.Addr {
 	return ua.Host(target.Transport, netip.AddrPortFrom(ip, uint16(target.Port&0xFFFF)))
 }
 
-// takeTrace removes the SIP messages of an ended call from buffer and returns them after those of the ended
-// process.
+// takeTrace removes the SIP messages of an ended call from buffer and returns them. For a resumed call, the messages of
+// the earlier process precede them.
 func (o *callSetup) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.TraceRow {
 	if o.resumed == nil || len(o.earlierTrace) == 0 {
 		return buffer.TakeTrace(c)
@@ -148,7 +150,8 @@ func (o *callSetup) takeTrace(buffer *siptrace.Buffer, c *domain.Call) *domain.T
 	return all.Pack()
 }
 
-// attemptTrace returns the SIP messages so far for the attempt's row, which keeps them across a crash.
+// attemptTrace returns the SIP messages of the call so far. The database row of the call attempt stores them, so that they
+// survive a crash.
 func (o *callSetup) attemptTrace(buffer *siptrace.Buffer) []byte {
 	now := buffer.AttemptTrace(&o.call)
 	if len(o.earlierTrace) == 0 {
@@ -157,21 +160,22 @@ func (o *callSetup) attemptTrace(buffer *siptrace.Buffer) []byte {
 	return append(append(make([]byte, 0, len(o.earlierTrace)+len(now)), o.earlierTrace...), now...)
 }
 
-// legRecord returns the record of a leg for changes. It copies the slice of legs first, because earlier copies of
-// the call may be in use.
+// legRecord returns a leg of the call record for changes. It copies the slice of legs first, because queued commits may
+// still use the old slice.
 func (o *callSetup) legRecord(number int) *domain.Leg {
 	o.call.Legs = append([]domain.Leg(nil), o.call.Legs...)
 	return &o.call.Legs[number-1]
 }
 
-// transferLegRecord returns the record and the row of a transfer leg for changes. It copies both slices first.
+// transferLegRecord returns the entries of a transfer leg in the call and in the call attempt, for changes. It copies both
+// slices first, because queued commits may still use the old ones.
 func (o *callSetup) transferLegRecord(number int) (*domain.Leg, *domain.AttemptLeg) {
 	o.attempt.Legs = append([]domain.AttemptLeg(nil), o.attempt.Legs...)
 	return o.legRecord(number), &o.attempt.Legs[number-1]
 }
 
-// setTransferDialog stores the dialog of a transfer leg in the attempt's row, so that the leg can be ended after a
-// crash.
+// setTransferDialog stores the dialog of a transfer leg in the database row of the call attempt, so that the leg can be
+// ended after a crash.
 func (o *callSetup) setTransferDialog(number int, s sip.DialogState) {
 	if b, err := leg.EncodeDialog(s); err == nil {
 		_, row := o.transferLegRecord(number)
@@ -179,7 +183,8 @@ func (o *callSetup) setTransferDialog(number int, s sip.DialogState) {
 	}
 }
 
-// transferRecord returns the record of a transfer for changes. It copies the slice first.
+// transferRecord returns a transfer of the call record for changes. It copies the slice of transfers first, because queued
+// commits may still use the old slice.
 func (o *callSetup) transferRecord(index int) *domain.Transfer {
 	o.call.Transfers = append([]domain.Transfer(nil), o.call.Transfers...)
 	return &o.call.Transfers[index]
@@ -193,7 +198,7 @@ func (o *callSetup) addTransferStep(index int, method string, code int, phrase s
 	}
 }
 
-// invalidState returns the error for a request that does not fit the state of the call.
+// invalidState returns the error for a request that the current status of the call does not allow.
 func (o *callSetup) invalidState(text string) error {
 	return domain.Errorf(domain.CodeInvalidState, "%s", text).With("current_status", o.call.Status)
 }
@@ -201,15 +206,15 @@ func (o *callSetup) invalidState(text string) error {
 // notTalking returns the error for a request that needs an answered call.
 func (o *callSetup) notTalking() error { return o.invalidState("the call is not answered") }
 
-// recordMediaRefusal stores in the call's record why the peer's SDP was refused. It ignores other errors.
+// recordMediaRefusal writes into the call record why the peer's SDP was refused. It ignores errors of other kinds.
 func (o *callSetup) recordMediaRefusal(err error) {
 	if leg.IsMediaRefusal(err) {
 		o.call.MediaIssue = "The SDP was refused: " + err.Error() + "."
 	}
 }
 
-// openingState returns the state of a leg's dialog before its INVITE is sent. For a redirected leg only Call-ID and
-// target are known.
+// openingState returns the state of a leg's dialog before its INVITE is sent. For a redirected leg it contains only the
+// Call-ID and the target.
 func (o *callSetup) openingState(ua leg.UserAgent, number int, redirected bool) sip.DialogState {
 	if redirected {
 		return sip.DialogState{CallID: ua.CallID(o.call.ID, number), Target: o.slot.Target}
@@ -217,8 +222,8 @@ func (o *callSetup) openingState(ua leg.UserAgent, number int, redirected bool) 
 	return leg.OpeningState(ua, o.call.ID, number, &o.slot, o.call.To, o.call.From)
 }
 
-// doNotCallCheck returns the do-not-call check of a further leg; nil: no check. The starter of the call has checked
-// the number before the first leg.
+// doNotCallCheck returns the do-not-call check of a leg, or nil for the first leg and for calls to a phone. The owner of
+// the call has checked the number before the first leg.
 func (o *callSetup) doNotCallCheck(listed leg.IsListed, number int) func(context.Context) error {
 	if number < 2 || len(o.contacts) > 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// newSRTPPeer returns a peer that uses SRTP only. keys receives the key of each offer. With refuses the peer
+// newSRTPPeer returns a peer that uses SRTP only. keys receives the SRTP key of each SDP offer. If refuses is set, the peer
 // refuses new keys.
 func newSRTPPeer(t *testing.T, refuses bool) (p *peer, keys chan string) {
 	t.Helper()
@@ -58,7 +58,7 @@ func newSRTPPeer(t *testing.T, refuses bool) (p *peer, keys chan string) {
 	return p, keys
 }
 
-// srtpTrunksToPeer is trunksToPeer with SRTP required.
+// srtpTrunksToPeer returns the same trunks as trunksToPeer, but with SRTP required.
 func srtpTrunksToPeer(p *peer) func(h *fixture) []domain.Trunk {
 	return func(h *fixture) []domain.Trunk {
 		list := trunksToPeer(p)(h)

@@ -13,11 +13,11 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// memoryStore is a store in memory that checks guards and can fail.
+// memoryStore is a store in memory. It checks the version guards of commits, and a test can make it fail.
 type memoryStore struct {
 	mu          sync.Mutex
 	rows        map[domain.Key][]byte
-	tails       map[domain.Key][]byte // raw parts of records that have one
+	tails       map[domain.Key][]byte // unencoded parts of the records that have such a part
 	versions    map[domain.Key]uint64
 	events      []event.Draft
 	down        bool
@@ -129,14 +129,14 @@ type memoryBlobs struct {
 	putting func() // called before a blob is stored; nil: not called
 }
 
-// restore ends the failure of the blob storage.
+// restore makes the failing blob storage work again.
 func (b *memoryBlobs) restore() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.away = false
 }
 
-// putCount returns the number of attempts to store a blob.
+// putCount returns how often a recording was sent to the blob storage, successfully or not.
 func (b *memoryBlobs) putCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// timers holds the functions that cancel the timers of a call.
+// timers holds the functions that cancel the running timers of a call.
 type timers struct {
 	stopClock  func() // of the maximum duration; nil: the call was not answered
 	stopRepeat func() // of the next notification of the owner

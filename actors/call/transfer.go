@@ -29,20 +29,21 @@ const (
 	maxSummary            = 30 * time.Second
 )
 
-// Reasons why the agent is silent, as bits.
+// Reasons why the agent is silent, as bits of agent.pausedBy.
 const (
 	pausedByTransfer = 1 << iota
 	pausedByHold
 )
 
-// ownPlayID is the playback ID of audio that the call itself plays. The IDs of the conversation count from 1.
+// ownPlayID is the playback ID of audio that the call itself plays. The conversation numbers its playbacks from 1, so the
+// IDs never collide.
 const ownPlayID = 1 << 62
 
 type transferStage uint8
 
 // The stages of a transfer.
 const (
-	storing   transferStage = iota // its beginning is being committed
+	storing   transferStage = iota // the beginning of the transfer is being committed
 	referring                      // a REFER is sent
 	calling                        // the transfer leg is being called
 	briefing                       // the answering person hears the summary
@@ -50,16 +51,16 @@ const (
 	leaving                        // the transfer leg is being ended
 )
 
-// Messages of a call to itself about transfers.
+// Messages about transfers that the call actor sends to itself.
 type (
-	// targetFound is the result of Config.FindTarget.
+	// targetFound carries the result of Config.FindTarget.
 	targetFound struct {
 		generation int
 		target     transferleg.Target
 		err        error
 		options    transferOptions
 	}
-	// referProgress is a response to a REFER of this side, or a NOTIFY about it.
+	// referProgress is a response to a REFER that this side has sent, or a NOTIFY about that REFER.
 	referProgress struct {
 		generation int
 		progress   sip.ReferProgress
@@ -70,17 +71,17 @@ type (
 		clip       media.Clip
 		err        error
 	}
-	// summaryTimedOut ends the playback of a summary that takes too long.
+	// summaryTimedOut is the timer message that ends the playback of a summary that takes too long.
 	summaryTimedOut struct{ generation int }
 )
 
-// Control admits the message even if the mailbox is full: each call sends few of them.
+// Control implements mailbox.Control: a full mailbox accepts this message. Each call sends only a few.
 func (targetFound) Control()     {}
 func (referProgress) Control()   {}
 func (summarySpoken) Control()   {}
 func (summaryTimedOut) Control() {}
 
-// transferOptions says how a caller is transferred and who requested it.
+// transferOptions are the mode, the summary and the requester of a transfer.
 type transferOptions struct {
 	mode            domain.TransferMode
 	summary         string
@@ -89,7 +90,7 @@ type transferOptions struct {
 	refer           *sip.Referred // REFER of the peer; nil: the peer requested no transfer
 }
 
-// transfer is one transfer of the call.
+// transfer is the state of one transfer of the call.
 type transfer struct {
 	transferOptions
 	target       transferleg.Target
@@ -116,7 +117,7 @@ type transfers struct {
 	generation int                  // guards against late results of background work for a former transfer
 }
 
-// currentOf returns the current transfer if sender is its transfer leg; else nil.
+// currentOf returns the current transfer if sender is the actor of its transfer leg. Otherwise it returns nil.
 func (t *transfers) currentOf(sender *actor.PID) *transfer {
 	if c := t.current; c != nil && c.pid != nil && sender != nil && c.pid.Equal(sender) {
 		return c
@@ -124,7 +125,8 @@ func (t *transfers) currentOf(sender *actor.PID) *transfer {
 	return nil
 }
 
-// anyOf returns the transfer whose transfer leg is sender, current or ending; nil: none.
+// anyOf returns the transfer whose transfer leg has the actor sender. The leg may be the current one or one that is ending.
+// If there is none, anyOf returns nil.
 func (t *transfers) anyOf(sender *actor.PID) *transfer {
 	if c := t.currentOf(sender); c != nil || sender == nil {
 		return c
@@ -132,7 +134,7 @@ func (t *transfers) anyOf(sender *actor.PID) *transfer {
 	return t.ending[sender.Id]
 }
 
-// endLeg ends a transfer leg. The call does not end before its transfer legs.
+// endLeg requests that a transfer leg hangs up. The call ends only after all its transfer legs have ended.
 func (t *transfers) endLeg(ctx actor.Context, one *transfer, why string) {
 	if why == "" {
 		why = string(domain.ReasonTransferred)
@@ -145,7 +147,7 @@ func (t *transfers) endLeg(ctx actor.Context, one *transfer, why string) {
 	ctx.Send(one.pid, transferleg.HangUpLeg{Reason: why})
 }
 
-// beginTransfer sends the REFER or calls the target, once the transfer is stored.
+// beginTransfer sends the REFER or calls the transfer target, once the transfer is stored.
 func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	t := c.transfers.current
 	if t == nil || t.stage != storing || c.stage != talking {
@@ -194,7 +196,7 @@ func (c *call) beginTransfer(ctx actor.Context, durable bool) {
 	c.resources.addTransferLeg(transferLegResources{r, order.Key, t.pid})
 }
 
-// prepareSummary starts the synthesis of the summary while the target is called.
+// prepareSummary starts the synthesis of the summary while the transfer target is being called.
 func (c *call) prepareSummary(ctx actor.Context) {
 	t := c.transfers.current
 	if t.summary == "" || t.refer != nil {
@@ -236,7 +238,8 @@ func (c *call) onSummarySpoken(ctx actor.Context, m summarySpoken) {
 	}
 }
 
-// playSummary plays the summary to the answering person, or connects at once if there is none.
+// playSummary plays the summary to the person who answered the transfer leg. Without a summary it connects the parties at
+// once.
 func (c *call) playSummary(ctx actor.Context) {
 	t := c.transfers.current
 	s := t.resources.Session()
@@ -260,7 +263,8 @@ func (c *call) playSummary(ctx actor.Context) {
 	mailbox.SendAfter(ctx, t.summaryClip.Duration()+summaryGrace, summaryTimedOut{c.transfers.generation})
 }
 
-// connectTransfer bridges both parties, or refers the caller to the answered transfer leg.
+// connectTransfer bridges the caller and the transfer leg. For an attended transfer it sends the caller a REFER with
+// Replaces instead.
 func (c *call) connectTransfer(ctx actor.Context) {
 	t := c.transfers.current
 	if t == nil || t.stage != briefing {
@@ -292,7 +296,7 @@ func (c *call) connectTransfer(ctx actor.Context) {
 	c.commitTransfer(ctx, nil)
 }
 
-// failTransfer returns the caller to the agent and ends the transfer leg.
+// failTransfer ends the transfer leg of the current transfer and lets the agent talk to the caller again.
 func (c *call) failTransfer(ctx actor.Context, why string) {
 	t := c.transfers.current
 	if t == nil {
@@ -316,7 +320,7 @@ func (c *call) failTransfer(ctx actor.Context, why string) {
 	c.agent.resume(ctx, pausedByTransfer, false)
 }
 
-// finishTransfer closes the record of the current transfer and ends its transfer leg.
+// finishTransfer writes the result of the current transfer into the call record and ends the transfer leg.
 func (c *call) finishTransfer(ctx actor.Context, s domain.TransferStatus, why string) {
 	t := c.transfers.current
 	t.undoMedia()
@@ -346,7 +350,7 @@ func (c *call) commitTransfer(ctx actor.Context, then func(actor.Context, bool))
 	}, then)
 }
 
-// handleTransfer handles the call's own messages about transfers.
+// handleTransfer handles the messages about transfers that the call sends to itself.
 func (c *call) handleTransfer(ctx actor.Context, msg any) {
 	switch m := msg.(type) {
 	case targetFound:
@@ -366,8 +370,8 @@ func (c *call) handleTransfer(ctx actor.Context, msg any) {
 	}
 }
 
-// endTransfer closes the current transfer because the call ends. It returns the verdict of the call, which a
-// completed REFER changes.
+// endTransfer finishes the current transfer because the call ends. It returns the verdict of the call. A completed REFER
+// changes the reason in the verdict.
 func (c *call) endTransfer(ctx actor.Context, v domain.Verdict) domain.Verdict {
 	t := c.transfers.current
 	if t == nil {

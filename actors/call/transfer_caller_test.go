@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// newAnsweringPeer returns a peer that answers every call. came receives its INVITEs.
+// newAnsweringPeer returns a peer that answers every call. The channel came receives the INVITEs.
 func newAnsweringPeer(t *testing.T) (p *peer, came chan *sip.Incoming) {
 	t.Helper()
 	came = make(chan *sip.Incoming, 4)
@@ -45,7 +45,8 @@ func newAnsweringPeer(t *testing.T) (p *peer, came chan *sip.Incoming) {
 	return p, came
 }
 
-// callAgent lets a peer call an agent and returns the call after the answer.
+// callAgent makes an inbound call from the peer to the service. It returns the call's ID and the peer's media session and
+// dialog after the answer.
 func (h *fixture) callAgent(p *peer, script domain.Script) (id string, s *media.Session, d *sip.Dialog) {
 	h.t.Helper()
 	came := make(chan string, 1)

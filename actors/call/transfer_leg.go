@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// onTransferLegPrepared commits the transfer leg before its INVITE.
+// onTransferLegPrepared commits the transfer leg and then allows it to send its INVITE.
 func (c *call) onTransferLegPrepared(ctx actor.Context, m transferleg.LegPrepared) {
 	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil || t.stage != calling || c.stage != talking {
@@ -64,7 +64,7 @@ func (c *call) onTransferLegRinging(ctx actor.Context, m transferleg.LegRinging)
 	c.commit(ctx, "", nil, nil)
 }
 
-// undoMedia ends the bridge or the preview of early media.
+// undoMedia ends the bridge to the transfer leg, or the preview of its early media.
 func (t *transfer) undoMedia() {
 	if t.undoBridge != nil {
 		t.undoBridge()
@@ -110,7 +110,7 @@ func (c *call) onTransferLegAnswered(ctx actor.Context, m transferleg.LegAnswere
 	}
 }
 
-// onTransferLegRefused closes the record of a transfer leg that was not answered.
+// onTransferLegRefused writes the SIP response into the record of a transfer leg that was not answered.
 func (c *call) onTransferLegRefused(ctx actor.Context, m transferleg.LegRefused) {
 	t := c.transfers.anyOf(ctx.Sender())
 	if t == nil || t.leg == 0 || c.stage >= flushing {
@@ -162,7 +162,7 @@ func (c *call) onTransferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 		why = string(domain.ReasonRemoteHangup)
 	}
 	if t.mode == domain.TransferAttended && t.stage == referring && t.accepted {
-		// The peer has replaced the leg; its final NOTIFY follows.
+		// The transfer target has replaced this leg by a dialog with the peer. The peer's final NOTIFY follows.
 		t.resources.Close()
 		ctx.Poison(pid)
 		return
@@ -172,7 +172,7 @@ func (c *call) onTransferLegEnded(ctx actor.Context, m transferleg.LegEnded) {
 	c.failTransfer(ctx, why)
 }
 
-// returnCaller returns the caller to the agent after the other party has hung up.
+// returnCaller lets the agent talk to the caller again after the other party of the transfer has hung up.
 func (c *call) returnCaller(ctx actor.Context, t *transfer) {
 	pid := t.pid
 	t.pid = nil
@@ -182,7 +182,7 @@ func (c *call) returnCaller(ctx actor.Context, t *transfer) {
 	c.agent.resume(ctx, pausedByTransfer, true)
 }
 
-// closeTransferLeg records the end of a transfer leg.
+// closeTransferLeg writes the end time of a transfer leg into the call record and closes the leg in the call attempt.
 func (c *call) closeTransferLeg(t *transfer) {
 	if t.leg == 0 || c.stage >= flushing {
 		return
@@ -199,7 +199,7 @@ func (c *call) closeTransferLeg(t *transfer) {
 
 const sipOK = 200
 
-// removeTransferLeg removes a transfer leg that was being ended.
+// removeTransferLeg releases a transfer leg that has hung up. After the last one the call can make its final record.
 func (c *call) removeTransferLeg(ctx actor.Context, t *transfer) {
 	delete(c.transfers.ending, t.pid.Id)
 	t.resources.Close()
@@ -209,7 +209,7 @@ func (c *call) removeTransferLeg(ctx actor.Context, t *transfer) {
 	}
 }
 
-// handleTransferLegMedia handles media events of a transfer leg.
+// handleTransferLegMedia handles an event of the media session of the current transfer leg.
 func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
 	t := c.transfers.currentOf(ctx.Sender())
 	if t == nil {
@@ -243,7 +243,7 @@ func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
 	}
 }
 
-// handleTransferLegDialog handles dialog events of an answered transfer leg.
+// handleTransferLegDialog handles a SIP event in the dialog of an answered transfer leg.
 func (c *call) handleTransferLegDialog(ctx actor.Context, e sip.Event) {
 	if a := c.transfers.adopted; a != nil && ctx.Sender() != nil && a.Equal(ctx.Sender()) {
 		c.handleDialogEvent(ctx, dialogEvent{c.leg, e})
@@ -296,8 +296,8 @@ func (c *call) handleTransferLeg(ctx actor.Context, msg any) {
 	}
 }
 
-// onTransferLegDied ends the dialog of a transfer leg whose actor has failed. It returns false if who is no transfer
-// leg.
+// onTransferLegDied ends the dialog of a transfer leg whose actor has failed. It returns false if who is not the actor of
+// a transfer leg.
 func (c *call) onTransferLegDied(ctx actor.Context, who *actor.PID) bool {
 	if t := c.transfers.current; t != nil && t.pid != nil && t.pid.Id == who.Id {
 		t.resources.Release()

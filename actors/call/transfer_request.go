@@ -23,7 +23,7 @@ func (c *call) onTransferRequested(ctx actor.Context, m conversation.RequestTran
 	c.findTarget(ctx, TransferDestination{Destination: m.Destination}, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: m.RedactedSummary, by: byAgent})
 }
 
-// findTarget looks up the target of a transfer, outside the actor.
+// findTarget calls Config.FindTarget outside the actor. The reply is a targetFound message.
 func (c *call) findTarget(ctx actor.Context, who TransferDestination, w transferOptions) {
 	find, call, may := c.cfg.FindTarget, c.call, c.script.Transfer
 	c.transfers.generation++
@@ -71,7 +71,7 @@ func errorCode(err error) domain.Code {
 	return domain.CodeInternal
 }
 
-// startTransfer starts a transfer. The API shows the error.
+// startTransfer starts a transfer to the target way. The API shows the returned error.
 func (c *call) startTransfer(ctx actor.Context, way transferleg.Target, w transferOptions) error {
 	switch {
 	case c.stage != talking || c.hangup.reason != "":

@@ -18,7 +18,8 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// findTestTarget accepts every number of the test carrier as a transfer target, by number or destination name.
+// findTestTarget implements call.FindTarget. It accepts every number of the test carrier, given as a number or by the name
+// of a destination.
 func findTestTarget(_ context.Context, _ *domain.Call, t *domain.AgentTransfer, w call.TransferDestination) (transferleg.Target, error) {
 	to := w.To
 	if d, ok := t.Find(w.Destination); ok {
@@ -99,7 +100,7 @@ func (h *fixture) lastTransferSteps(id string) (out []domain.SIPStep) {
 	return out
 }
 
-// transferPathway transfers the caller.
+// transferPathway returns a pathway that transfers the caller to a destination.
 func transferPathway(destination string, mode domain.TransferMode) domain.Pathway {
 	return domain.Pathway{
 		Start: "hand",

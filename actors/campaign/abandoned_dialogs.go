@@ -2,14 +2,14 @@ package campaign
 
 import "time"
 
-// abandonedLimit is the longest that BYE or CANCEL may go unanswered (RFC 3261 §17.1.2.2, timer F).
+// abandonedLimit is the longest time for which a BYE or CANCEL may stay unanswered (RFC 3261 §17.1.2.2, timer F).
 const abandonedLimit = 32 * time.Second
 
-// abandonedDialogs are calls of earlier processes that may still be live. They count for the campaign's concurrent
-// calls until their end is reported or their limit passes.
+// abandonedDialogs are calls of earlier processes that may still be live. Each one counts as a concurrent call of the
+// campaign until its end is reported or its time limit passes.
 type abandonedDialogs struct {
-	until map[string]time.Time // limits by call ID
-	due   time.Time            // no limit passes before
+	until map[string]time.Time // time limits by call ID
+	due   time.Time            // earliest time limit; zero: none
 	ended map[string]bool      // calls reported as ended, possibly before they were added
 }
 
@@ -17,7 +17,7 @@ func newAbandonedDialogs() abandonedDialogs {
 	return abandonedDialogs{until: make(map[string]time.Time), ended: make(map[string]bool)}
 }
 
-// add counts a call as live until its limit, unless its end was reported before.
+// add counts a call as live until the time limit, unless the end of the call was reported earlier.
 func (d *abandonedDialogs) add(callID string, until time.Time) {
 	if !d.ended[callID] {
 		d.until[callID] = until
@@ -31,7 +31,7 @@ func (d *abandonedDialogs) end(callID string) {
 	delete(d.until, callID)
 }
 
-// expire removes the calls whose limit has passed. checked is the number of entries examined.
+// expire removes the calls whose time limit has passed. checked is the number of calls that it examined.
 func (d *abandonedDialogs) expire(now time.Time) (checked int) {
 	if !isReached(d.due, now) {
 		return 0
@@ -48,5 +48,5 @@ func (d *abandonedDialogs) expire(now time.Time) (checked int) {
 	return checked
 }
 
-// isReached reports whether a time has passed. A zero time never passes.
+// isReached reports whether the time bound has come. A zero bound never comes.
 func isReached(bound, now time.Time) bool { return !bound.IsZero() && !now.Before(bound) }

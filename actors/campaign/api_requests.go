@@ -9,25 +9,25 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// Limits of the requests that wait for a commit.
+// Maximum numbers of API requests of each kind that may wait for a commit.
 const (
 	maxOperations     = 64
 	maxContactChanges = 1000
 )
 
-// apiRequests are the requests that wait for a commit or for the first read of the store. Each gets one reply.
+// apiRequests are the API requests that wait for a commit or for the first read of the store. Each request gets one reply.
 type apiRequests struct {
 	operations     []operation
 	contactChanges []contactChange
 	status         []*actor.PID
 }
 
-// isEmpty reports whether no request waits.
+// isEmpty reports whether no API request is waiting.
 func (r *apiRequests) isEmpty() bool {
 	return len(r.operations) == 0 && len(r.contactChanges) == 0 && len(r.status) == 0
 }
 
-// refuse replies to all requests with an error.
+// refuse replies to all waiting requests with an error and removes them.
 func (r *apiRequests) refuse(ctx actor.Context, err *domain.Error) {
 	for _, op := range r.operations {
 		op.reply(ctx, err)
@@ -49,7 +49,7 @@ func (r *apiRequests) answerStatus(ctx actor.Context, object domain.CampaignStat
 	r.status = nil
 }
 
-// takeStops removes and returns the operations that a full store still accepts.
+// takeStops removes and returns the operations that stop the campaign. The store accepts these even when it is full.
 func (r *apiRequests) takeStops() (stops []operation) {
 	for _, op := range r.operations {
 		if op.isStop() {
@@ -60,7 +60,8 @@ func (r *apiRequests) takeStops() (stops []operation) {
 	return stops
 }
 
-// queueOwn queues an operation of the campaign itself unless it is queued or being committed.
+// queueOwn queues a status change that the campaign itself requests. It does nothing if the same one is already queued or
+// being committed.
 func (r *apiRequests) queueOwn(on lifecycle.Operation, reason string, inFlight *batch) {
 	same := func(op operation) bool { return op.on == on && op.sender == nil }
 	if !slices.ContainsFunc(r.operations, same) && (inFlight == nil || inFlight.operation == nil || !same(*inFlight.operation)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// attemptPreparation prepares attempts from their permit to their commit. An attempt gets a contact, a trunk slot
-// and a grant for its number. An attempt that is abandoned returns all of these.
+// attemptPreparation takes call attempts from their permit to their commit. An attempt gets a contact, a trunk slot and a
+// grant for the contact's number. An attempt that is abandoned returns all of these.
 type attemptPreparation struct {
 	cfg       *Config
 	rows      *storedRows
@@ -33,7 +33,7 @@ func newAttemptPreparation(cfg *Config, rows *storedRows, decisions *decisionLog
 	}
 }
 
-// receive handles the replies that an attempt needs: its permit, its trunk slot and the grant for its number.
+// receive handles the replies to the requests of an attempt: its permit, its trunk slot and the grant for its number.
 func (p *attemptPreparation) receive(ctx actor.Context, m any) {
 	switch m := m.(type) {
 	case lines.Permit:
@@ -49,7 +49,7 @@ func (p *attemptPreparation) receive(ctx actor.Context, m any) {
 	}
 }
 
-// onPermit handles a permit: it chooses the next contact and requests a trunk slot.
+// onPermit handles a granted permit. It chooses the next contact and requests a trunk slot.
 func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 	now := time.Now()
 	if !p.permits.accept(m) {
@@ -69,7 +69,7 @@ func (p *attemptPreparation) onPermit(ctx actor.Context, m lines.Permit) {
 	})
 }
 
-// onSlot handles a trunk slot and requests the number.
+// onSlot handles a granted trunk slot. It then requests the grant to call the contact's number.
 func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
 	t := p.pending.takeWaiting(m.CallID)
 	if t == nil {
@@ -92,7 +92,8 @@ func (p *attemptPreparation) onSlot(ctx actor.Context, m trunk.Slot) {
 	p.pending.addWaiting(t)
 }
 
-// isUsable returns a pending attempt whose permit is about to expire or whose calling hours have closed.
+// isUsable reports whether a pending attempt can go on. If its permit is about to expire or its calling hours have closed,
+// isUsable abandons it.
 func (p *attemptPreparation) isUsable(ctx actor.Context, t *pendingAttempt) bool {
 	now := time.Now()
 	if t.permit.Expires.Before(now.Add(leaseMargin)) || !t.candidate.zone.window.Allows(now) {
@@ -120,7 +121,7 @@ func (p *attemptPreparation) onNoSlot(ctx actor.Context, m trunk.SlotDenied) {
 	p.giveBack(ctx, t, now)
 }
 
-// onNumberGranted queues an attempt for its commit if its calling hours are still open.
+// onNumberGranted queues an attempt for the next commit if the calling hours of its contact are still open.
 func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.NumberGranted) {
 	t, known := p.pending.takeRequested(m.CallID, m.Generation)
 	if !known {
@@ -134,8 +135,8 @@ func (p *attemptPreparation) onNumberGranted(ctx actor.Context, m numbers.Number
 	p.pending.addGranted(t)
 }
 
-// onNumberDenied skips a contact or holds it. A contact at its daily limit is held until the next day of its
-// number.
+// onNumberDenied skips the contact or holds it back for some time. A contact at its daily limit is held until the next day
+// in the time zone of its number.
 func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.NumberDenied) {
 	t, _ := p.pending.takeRequested(m.CallID, m.Generation)
 	if t == nil {
@@ -160,19 +161,19 @@ func (p *attemptPreparation) onNumberDenied(ctx actor.Context, m numbers.NumberD
 	p.decisions.addHold(ordinal, ruling, now)
 }
 
-// skipPending abandons a pending attempt and skips its contact.
+// skipPending abandons a pending attempt. Its contact is not called, for the given reason.
 func (p *attemptPreparation) skipPending(ctx actor.Context, t *pendingAttempt, by SkipReason, ruling domain.Ruling) {
 	p.returnGrants(ctx, t)
 	p.contacts.exclude(skippedContact{t.candidate.ordinal, by, t.candidate.contact.Phone, ruling})
 }
 
-// giveBack abandons a pending attempt. Its contact becomes the next one.
+// giveBack abandons a pending attempt and puts its contact back at the front of the contact queue.
 func (p *attemptPreparation) giveBack(ctx actor.Context, t *pendingAttempt, now time.Time) {
 	p.returnGrants(ctx, t)
 	p.contacts.giveBack(t.candidate, now)
 }
 
-// returnGrants returns number, permit and slot of an attempt.
+// returnGrants returns the number grant, the permit and the trunk slot of an attempt.
 func (p *attemptPreparation) returnGrants(ctx actor.Context, t *pendingAttempt) {
 	p.numbers.giveBack(ctx, t)
 	p.permits.giveBack(ctx, t.permit)
@@ -181,7 +182,7 @@ func (p *attemptPreparation) returnGrants(ctx actor.Context, t *pendingAttempt) 
 	}
 }
 
-// withdraw abandons all pending attempts and permit requests.
+// withdraw abandons all pending attempts and cancels the permit requests.
 func (p *attemptPreparation) withdraw(ctx actor.Context) {
 	now := time.Now()
 	p.permits.withdraw(ctx)
@@ -190,8 +191,8 @@ func (p *attemptPreparation) withdraw(ctx actor.Context) {
 	}
 }
 
-// expirePending abandons pending attempts whose permit has expired and repeats unanswered requests. checked is the
-// number of entries examined.
+// expirePending abandons pending attempts whose permit has expired and repeats unanswered requests. checked is the number
+// of attempts that it examined.
 func (p *attemptPreparation) expirePending(ctx actor.Context, now time.Time) (checked int) {
 	expire := func(t *pendingAttempt) { p.giveBack(ctx, t, now) }
 	checked = p.pending.checkWaiting(now, expire, func(t *pendingAttempt) { p.numbers.request(ctx, t) })
@@ -200,8 +201,8 @@ func (p *attemptPreparation) expirePending(ctx actor.Context, now time.Time) (ch
 	return checked
 }
 
-// dropForbidden abandons granted attempts whose contacts may no longer be called. Attempts may wait long for a
-// commit.
+// dropForbidden abandons attempts that wait for their commit if their contacts may no longer be called. The wait can be
+// long.
 func (p *attemptPreparation) dropForbidden(ctx actor.Context, now time.Time) {
 	p.pending.dropGranted(func(t *pendingAttempt) bool {
 		allowed := p.numbers.stillAllowed(t, now)

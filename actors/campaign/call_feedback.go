@@ -8,27 +8,27 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// maxNoTarget is the maximum of consecutive calls to a number, refused by every trunk target, that do not count as
-// attempts while the trunks are healthy. Some carriers refuse single numbers.
+// maxNoTarget limits the consecutive calls to one number that do not count as attempts because every trunk target refused
+// them. It applies while the trunks are healthy, because some carriers refuse single numbers.
 const maxNoTarget = 3
 
-// callFeedback adapts the campaign to the results of its calls: it slows the campaign down or pauses it.
+// callFeedback evaluates the results of the campaign's calls. Depending on them it slows the campaign down or pauses it.
 type callFeedback struct {
 	trunkFailures dialer.CircuitBreaker
-	pace          dialer.AdaptivePacing // adaptive pacing
+	pace          dialer.AdaptivePacing
 	engines       engineOutage
 	noTarget      map[string]int // by number: consecutive calls that every trunk target refused
 }
 
-// callEnded records the end of a call after its commit.
+// callEnded records the result of a call whose end is committed.
 func (f *callFeedback) callEnded(e *call.Ended, now time.Time) {
 	f.trunkFailures.AddCall(e.Verdict, now)
 	f.engines.callEnded(e, now)
 	f.pace.AddResult(dialer.ResultOf(&e.Call, e.Verdict), now)
 }
 
-// isUncounted reports whether an attempt does not count, because every trunk target refused its call while the
-// trunks are out of service.
+// isUncounted reports whether a call that every trunk target refused does not count as an attempt. It never counts while
+// the trunks are out of service. Otherwise it counts after maxNoTarget such calls in a row.
 func (f *callFeedback) isUncounted(e *call.Ended) bool {
 	if !e.Verdict.NoTarget {
 		delete(f.noTarget, e.Call.To)
@@ -44,7 +44,7 @@ func (f *callFeedback) isUncounted(e *call.Ended) bool {
 	return f.noTarget[e.Call.To] <= maxNoTarget
 }
 
-// interval returns the least time between two calls.
+// interval returns the minimum time between the starts of two calls.
 func (f *callFeedback) interval(c *domain.Campaign) time.Duration {
 	return dialer.Interval(f.pacing(c))
 }

@@ -29,7 +29,7 @@ type Store interface {
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 }
 
-// Config configures a campaign. Its functions must not block, except Script and ProbeEngines.
+// Config configures a campaign. Except Script and ProbeEngines, its functions must not block.
 type Config struct {
 	Workspace, CampaignID string
 	Boot                  string // ID of this process; open attempts of other processes were interrupted
@@ -56,7 +56,7 @@ type Config struct {
 	Log                   *slog.Logger
 }
 
-// dialStop returns the reason of an operator's dial stop; "": none.
+// dialStop returns the reason of an operator's dial stop, or "" if dialling is not stopped.
 func (c *Config) dialStop() string {
 	if c.DialStop == nil {
 		return ""
@@ -72,7 +72,7 @@ const (
 	gone // another node owns the campaign, or it was deleted
 )
 
-// Campaign is the actor. Its components hold the state.
+// Campaign is the actor of one campaign.
 type Campaign struct {
 	cfg         Config
 	log         *slog.Logger
@@ -99,7 +99,7 @@ type Campaign struct {
 	dueChecks atomic.Int64 // entries examined for due times, for tests
 }
 
-// New returns the actor of a campaign. Its first step is to read the store.
+// New returns the actor of a campaign. The actor first reads the campaign from the store.
 func New(cfg Config) *Campaign {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

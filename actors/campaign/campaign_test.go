@@ -190,7 +190,7 @@ func TestCampaignWaitsForPermitsAndTrunkSlots(t *testing.T) {
 
 func TestContactsWaitUntilTheirZoneOpens(t *testing.T) {
 	t.Parallel()
-	// The fake clock starts at 2000-01-01 00:00 UTC: 19:00 in New York, 01:00 in Berlin.
+	// The fake clock starts at 2000-01-01 00:00 UTC. That is 19:00 in New York and 01:00 in Berlin.
 	withCampaign(t, 600, func(c *domain.Campaign) {
 		c.Compliance.CallingHours = domain.CallingHours{Start: "09:00", End: "20:00", Timezone: "local"}
 		c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 100}
@@ -241,7 +241,7 @@ func TestForbiddenContactsAreSkipped(t *testing.T) {
 	})
 }
 
-// The carrier is down for an hour: no attempt counts, the campaign is not paused, and every contact is called
+// The carrier is down for an hour. No attempt may count, the campaign must not pause, and every contact must be called
 // afterwards. If the carrier works but is silent for one number, that number's attempt counts.
 func TestCallsWithoutTrunkTargetCostNoAttempt(t *testing.T) {
 	t.Parallel()
@@ -472,7 +472,8 @@ func TestDrainedCampaignStartsNoCallsAndCommitsEnds(t *testing.T) {
 	})
 }
 
-// The fake clock starts on a Saturday. Calling hours, a weekend, a pause and retries lie between start and end.
+// The fake clock starts on a Saturday. The estimate must be accurate although calling hours, a weekend, a pause and retries
+// lie ahead.
 func TestEstimatedCompletionIsAccurate(t *testing.T) {
 	t.Parallel()
 	withCampaign(t, 800, func(c *domain.Campaign) {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// Limits of one commit. The rest becomes part of the next commit.
+// Time limit and sizes of one commit. Changes beyond a maximum become part of the next commit.
 const (
 	commitLimit = 10 * time.Second
 	maxOpens    = 256
@@ -22,7 +22,7 @@ const (
 	maxSkips    = 2000
 )
 
-// unsentPause is the pause in slot requests after an attempt that could not be sent.
+// unsentPause is the time for which the campaign requests no trunk slots after an attempt whose INVITE could not be sent.
 const unsentPause = time.Second
 
 // commit starts a commit of all collected changes, unless one is in progress.
@@ -46,7 +46,8 @@ func (a *Campaign) commit(ctx actor.Context, now time.Time) {
 	})
 }
 
-// buildBatch builds the next batch. A status change comes first, because everything else depends on the status.
+// buildBatch collects the changes of the next commit. The status change comes first, because the new status decides which
+// other changes are allowed.
 func (a *Campaign) buildBatch(op *operation, to domain.CampaignStatus, now time.Time) *batch {
 	b := newBatch(a, now)
 	if op != nil {
@@ -112,8 +113,8 @@ func (a *Campaign) onBatchCommitted(ctx actor.Context, m batchCommitted) {
 	}
 }
 
-// undoBatch returns what a failed commit used. Its ends become part of the next commit. The store shows whether its
-// attempts are open.
+// undoBatch returns the permits, slots and numbers of a failed commit. Its ended calls become part of the next commit. The
+// campaign reads the store to learn whether the attempts were opened.
 func (a *Campaign) undoBatch(ctx actor.Context, b *batch) {
 	for _, t := range b.opens {
 		a.preparation.returnGrants(ctx, t)
@@ -122,7 +123,7 @@ func (a *Campaign) undoBatch(ctx actor.Context, b *batch) {
 	a.requests.contactChanges = append(b.changes, a.requests.contactChanges...)
 }
 
-// afterCommit performs everything that a durable commit allows.
+// afterCommit performs the actions that had to wait until the commit was durable.
 func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	now := time.Now()
 	for _, r := range b.riders {
@@ -154,7 +155,7 @@ func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	}
 }
 
-// adoptRows takes over the rows of a durable commit.
+// adoptRows replaces the cached database rows of the campaign by those that the commit has stored.
 func (a *Campaign) adoptRows(b *batch) {
 	a.rows.progress = b.progress
 	a.rows.progressVersion++
@@ -171,7 +172,7 @@ func (a *Campaign) adoptRows(b *batch) {
 	a.publisher.committed(len(b.deltas) > 0, b.progress.ReportedAt.Equal(b.startedAt))
 }
 
-// afterEnds removes attempts whose end is durable and evaluates their results.
+// afterEnds handles the ended calls of a durable commit: it removes their attempts and evaluates their results.
 func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 	for i := range b.ends {
 		e := &b.ends[i]
@@ -191,7 +192,7 @@ func (a *Campaign) afterEnds(ctx actor.Context, b *batch, now time.Time) {
 	}
 }
 
-// onCallEnded queues the end of a call. The call repeats the message until it is acknowledged.
+// onCallEnded queues the end of a call for the next commit. The call actor repeats its message until it is acknowledged.
 func (a *Campaign) onCallEnded(ctx actor.Context, m call.Ended) {
 	if a.phase == gone {
 		return

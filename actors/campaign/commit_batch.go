@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// batch is one commit with everything that follows once it is durable. Its methods fill the batch. They read the
-// campaign's components and change only skipped and changed contacts.
+// batch is one commit, with the data for the actions that follow once it is durable. Its methods read the components of
+// the campaign. They change only the lists of skipped and changed contacts.
 type batch struct {
 	cfg       *Config
 	rows      *storedRows
@@ -49,7 +49,7 @@ func newBatch(a *Campaign, now time.Time) *batch {
 
 func (b *batch) put(r domain.Record) { b.change.Puts = append(b.change.Puts, r) }
 
-// addRider adds the audit entry of a request.
+// addRider adds the audit log entry of an API request to the commit.
 func (b *batch) addRider(r *commit.PendingAudit) {
 	if r != nil {
 		b.riders = append(b.riders, r)
@@ -57,7 +57,7 @@ func (b *batch) addRider(r *commit.PendingAudit) {
 	}
 }
 
-// addEvent adds an event of the campaign.
+// addEvent adds an event about the campaign to the commit.
 func (b *batch) addEvent(t event.Type, data any) {
 	unit := b.rows.campaign.AgentID
 	if unit == "" {
@@ -69,7 +69,7 @@ func (b *batch) addEvent(t event.Type, data any) {
 	})
 }
 
-// status returns the campaign's status after the commit.
+// status returns the status that the campaign has after the commit.
 func (b *batch) status() domain.CampaignStatus {
 	if b.campaign != nil {
 		return b.campaign.Status
@@ -77,8 +77,8 @@ func (b *batch) status() domain.CampaignStatus {
 	return b.rows.campaign.Status
 }
 
-// openAttempts opens attempts. After the commit only the pace delays their INVITEs: the first can be sent at
-// sendTime, the others an interval apart.
+// openAttempts adds new call attempts to the commit. Once it is durable, the first INVITE can be sent at sendTime, and the
+// others follow at the given interval.
 func (b *batch) openAttempts(attempts []*pendingAttempt, sendTime time.Time, interval time.Duration) {
 	b.opens = attempts
 	for i, t := range attempts {
@@ -144,7 +144,7 @@ func (b *batch) fillAttemptRows(t *pendingAttempt) {
 	}
 }
 
-// endAttempts closes attempts: call, contact, counters and bill.
+// endAttempts adds the ends of calls to the commit: the final call, the contact's result, the counters and the billed cost.
 func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 	b.ends = ends
 	for _, e := range ends {
@@ -189,7 +189,7 @@ func (b *batch) endAttempts(ends []call.Ended, open *openAttempts) {
 	}
 }
 
-// transition returns the contact's next state. After the end of the campaign there is no retry.
+// transition returns the state that the contact gets after a call. Once the campaign has ended, there is no retry.
 func (b *batch) transition(e *call.Ended, spent int) dialer.ContactTransition {
 	f := dialer.TransitionAfter(e.Verdict, spent, b.rows.campaign.RealTimeRetry(), b.startedAt)
 	if !b.status().Final() || f.State.Final() {
@@ -234,7 +234,7 @@ func (b *batch) callCompleted(e *call.Ended, s domain.ContactState, spent int) e
 	return d
 }
 
-// skipContacts counts contacts as skipped by a rule.
+// skipContacts closes contacts that a rule excludes from calling, and counts them as skipped.
 func (b *batch) skipContacts(skips []skippedContact) {
 	b.skips = skips
 	for _, s := range skips {
@@ -251,7 +251,7 @@ func (b *batch) skipContacts(skips []skippedContact) {
 	}
 }
 
-// closeContact closes a waiting contact without a call.
+// closeContact gives a waiting contact its final state without a call.
 func (b *batch) closeContact(ordinal int, state domain.ContactState, reason domain.Reason) {
 	if b.contacts.state(ordinal) == domain.ContactRetryWait {
 		b.progress.RetryWaiting--
@@ -265,8 +265,8 @@ func (b *batch) closeContact(ordinal int, state domain.ContactState, reason doma
 	})
 }
 
-// publishProgress adds the events campaign.progress, if due, and campaign.completed. unpublished: something has
-// changed since the last campaign.progress.
+// publishProgress adds the event campaign.progress, if it is due, and campaign.completed at the end. unpublished reports
+// that something has changed since the last campaign.progress.
 func (b *batch) publishProgress(unpublished bool) {
 	status := b.status()
 	if due, _ := dialer.CheckProgressReport(&b.progress, unpublished || len(b.deltas) > 0, b.startedAt); due && status == domain.CampaignRunning {
@@ -285,7 +285,7 @@ func (b *batch) publishProgress(unpublished bool) {
 	}
 }
 
-// complete adds the guards, counters, pages and decisions that every commit has.
+// complete adds the parts that every commit has: version guards, counters, pages of contact states, and logged decisions.
 func (b *batch) complete(lastSent time.Time) {
 	b.change.Guards = append(b.change.Guards,
 		commit.Guard{Key: b.rows.campaign.Key(), Version: b.rows.campaignVersion}, commit.Guard{Key: b.rows.progress.Key(), Version: b.rows.progressVersion})

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxZonesNamed is the maximum number of zones in the decision about all remaining contacts.
+// maxZonesNamed limits the number of time zones that the decision about all remaining contacts lists.
 const maxZonesNamed = 32
 
 // dialDecision returns the decision to call a contact, with its reasons.
@@ -54,8 +54,8 @@ func (b *batch) removeDecision(r contactChange) domain.Decision {
 	}
 }
 
-// remainingDecision returns one decision about the n contacts that still wait when the campaign ends. It names the
-// first zones that are closed at that time.
+// remainingDecision returns one decision about the n contacts that still wait when the campaign ends. It lists up to
+// maxZonesNamed time zones whose calling hours are closed at that time.
 func (b *batch) remainingDecision(verdict string, n int) domain.Decision {
 	c, now := &b.rows.campaign, b.startedAt
 	d := domain.Decision{At: now, Verdict: verdict, Contacts: n, Rules: []domain.Ruling{{Rule: ruleCancelled}}}
@@ -74,7 +74,7 @@ func (b *batch) remainingDecision(verdict string, n int) domain.Decision {
 	return d
 }
 
-// putDecisions adds the decisions to the campaign's log. The hash of each page covers the page before.
+// putDecisions adds the decisions of the batch to the stored decision log. The hash of each page covers the page before it.
 func (b *batch) putDecisions() {
 	for from := 0; from < len(b.log); from += domain.DecisionsPerPage {
 		page := &domain.DecisionPage{

@@ -17,8 +17,8 @@ const (
 	maxConflicts = 8 // consecutive conflicts with an immediate reload; then the store counts as failing
 )
 
-// commitPipeline commits the campaign's changes, one commit at a time. Changes collect while a commit is in
-// progress. After a failure the store is read again.
+// commitPipeline commits the campaign's changes, one commit at a time. Changes collect while a commit is in progress. After
+// a failed commit the campaign reads its state from the store again.
 type commitPipeline struct {
 	inFlight   *batch
 	generation uint64        // of the current read or commit; random at first, so that replies to an earlier incarnation differ
@@ -35,14 +35,14 @@ func newCommitPipeline() commitPipeline {
 	return commitPipeline{generation: rand.Uint64(), lookahead: minLookahead, backoff: minBackoff} //nolint:gosec // no secret
 }
 
-// start records the batch in progress and returns the generation for its reply.
+// start records the batch that is being committed. The reply to the commit carries the returned generation.
 func (p *commitPipeline) start(b *batch) (generation uint64) {
 	p.inFlight = b
 	p.generation++
 	return p.generation
 }
 
-// finish returns the batch of a reply; nil: the reply is stale.
+// finish returns the batch to whose commit the reply belongs. It returns nil if the reply is stale.
 func (p *commitPipeline) finish(generation uint64) *batch {
 	if generation != p.generation {
 		return nil
@@ -52,23 +52,24 @@ func (p *commitPipeline) finish(generation uint64) *batch {
 	return b
 }
 
-// succeeded records a durable batch. A full store has space again once it accepted a change that is not reserved.
+// succeeded records a durable batch. If it needed no reserved space, the store is not full any more.
 func (p *commitPipeline) succeeded(b *batch) {
 	p.conflicts, p.storeFull = 0, p.storeFull && b.change.UsesReservedSpace
 }
 
-// measure adapts the lookahead to the duration of a commit.
+// measure adapts the lookahead, which is how early attempts are prepared, to the duration of a commit.
 func (p *commitPipeline) measure(took time.Duration) {
 	p.lookahead = min(max((3*p.lookahead+2*took)/4, minLookahead), maxLookahead)
 }
 
-// addConflict records a conflict. It returns false after too many in a row: the store then counts as failing.
+// addConflict records a version conflict. After more than maxConflicts in a row it returns false, and the store then counts
+// as failing.
 func (p *commitPipeline) addConflict() bool {
 	p.conflicts++
 	return p.conflicts <= maxConflicts
 }
 
-// storeAnswered ends the backoff.
+// storeAnswered records that the store works again and resets the backoff.
 func (p *commitPipeline) storeAnswered() { p.storeDown, p.backoff = false, minBackoff }
 
 // nextBackoff returns the growing delay, with jitter, before the store is read again.

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// maxChunks is the number of chunks in memory. All other contacts take two bytes each.
+// maxChunks is the maximum number of contact chunks in memory. A contact outside of these chunks takes two bytes.
 const maxChunks = 8
 
 // chunk is a sequence of contacts in memory, with the results of their eligibility checks.
@@ -22,7 +22,7 @@ type chunk struct {
 	used       int
 }
 
-// contactCache holds the chunks that were used last. Missing chunks are read from the store, one read at a time.
+// contactCache holds the chunks of contacts that were used last. Missing chunks are read from the store, one read at a time.
 type contactCache struct {
 	chunks   map[int]*chunk
 	uses     int
@@ -36,7 +36,8 @@ func newContactCache() contactCache {
 	return contactCache{chunks: make(map[int]*chunk), missing: make(map[int]bool), zones: calendar.NewZones()}
 }
 
-// use returns the chunk of a contact and the contact's index in it. A missing chunk is nil and is read next.
+// use returns the chunk of a contact and the contact's index in it. If the chunk is not in memory, use returns nil and
+// marks the chunk to be read.
 func (b *contactCache) use(ordinal int) (*chunk, int) {
 	c, i := b.at(ordinal)
 	if c == nil {
@@ -48,12 +49,12 @@ func (b *contactCache) use(ordinal int) (*chunk, int) {
 	return c, i
 }
 
-// at is like use, but does not request a missing chunk.
+// at returns the same as use, but does not mark a missing chunk to be read.
 func (b *contactCache) at(ordinal int) (*chunk, int) {
 	return b.chunks[ordinal/domain.ChunkSize], ordinal % domain.ChunkSize
 }
 
-// startReading returns the indexes of the chunks to read now; nil: none, or a read is in progress.
+// startReading returns the indexes of the chunks to read now. It returns nil if none is needed or a read is in progress.
 func (b *contactCache) startReading() []int {
 	if b.reading || len(b.missing) == 0 {
 		return nil
@@ -67,7 +68,8 @@ func (b *contactCache) startReading() []int {
 	return indexes[:min(len(indexes), maxChunks/2)]
 }
 
-// endReading adds the chunks that were read, except outdated ones, and drops the least recently used.
+// endReading adds the chunks that were read and drops the least recently used ones. It ignores chunks that were invalidated
+// during the read.
 func (b *contactCache) endReading(read map[int]*chunk) {
 	b.reading = false
 	for _, i := range b.outdated {
@@ -91,7 +93,7 @@ func (b *contactCache) endReading(read map[int]*chunk) {
 	}
 }
 
-// invalidate drops the chunk of a changed contact.
+// invalidate drops the chunk that contains a changed contact.
 func (b *contactCache) invalidate(ordinal int) {
 	i := ordinal / domain.ChunkSize
 	delete(b.chunks, i)
@@ -100,13 +102,13 @@ func (b *contactCache) invalidate(ordinal int) {
 	}
 }
 
-// clear drops all chunks.
+// clear drops all chunks of contacts from memory.
 func (b *contactCache) clear() {
 	b.chunks = make(map[int]*chunk)
 	clear(b.missing)
 }
 
-// phoneOf returns the number of a contact; "": its chunk is not in memory.
+// phoneOf returns the number of a contact, or "" if its chunk is not in memory.
 func (b *contactCache) phoneOf(ordinal int) string {
 	if c, i := b.at(ordinal); c != nil && i < len(c.contacts) {
 		return c.contacts[i].Phone

@@ -42,7 +42,7 @@ func (a *Campaign) onContactChange(ctx actor.Context, r contactChange) {
 	a.requests.contactChanges = append(a.requests.contactChanges, r)
 }
 
-// refuseContactChanges refuses changes that have become impossible.
+// refuseContactChanges refuses the queued changes of contacts that cannot be changed any more.
 func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	if len(a.requests.contactChanges) == 0 {
 		return
@@ -57,8 +57,8 @@ func (a *Campaign) refuseContactChanges(ctx actor.Context) {
 	})
 }
 
-// changeError returns why a contact cannot be changed. Only waiting contacts of a campaign that has not ended can
-// be changed. dialed are the contacts of pending attempts.
+// changeError returns the reason why a contact cannot be changed, or nil. Only waiting contacts of a campaign that has not
+// ended can be changed. dialed contains the contacts whose calls are being prepared.
 func (q *contactQueue) changeError(status domain.CampaignStatus, ordinal int, dialed map[int]bool) *domain.Error {
 	if status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "contacts of a campaign that has ended cannot be changed").With("current_status", status)
@@ -81,7 +81,8 @@ func (q *contactQueue) changeError(status domain.CampaignStatus, ordinal int, di
 		With("current_status", s.String()).With("allowed_from", []string{domain.ContactPending.String(), domain.ContactRetryWait.String()})
 }
 
-// changeContacts adds changes, at most one per contact, and returns the others.
+// changeContacts adds contact changes to the commit, one per contact. It
+// returns the changes of contacts that are already being changed or skipped.
 func (b *batch) changeContacts(changes []contactChange) (others []contactChange) {
 	for _, r := range changes {
 		if b.contacts.skipped[r.ordinal] {
@@ -103,7 +104,7 @@ func (b *batch) changeContacts(changes []contactChange) (others []contactChange)
 	return others
 }
 
-// afterContactChanges queues changed contacts again after the commit.
+// afterContactChanges queues edited contacts again once their change is durable, and replies to the requests.
 func (a *Campaign) afterContactChanges(ctx actor.Context, b *batch, now time.Time) {
 	for _, r := range b.changes {
 		delete(a.contacts.skipped, r.ordinal)

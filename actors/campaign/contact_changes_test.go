@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// changeContact edits or removes a contact and returns the error code of the reply.
+// changeContact sends an EditContact or RemoveContact request and returns the error code of the reply.
 func (w *fixture) changeContact(m any) domain.Code {
 	ctx, cancel := context.WithTimeout(w.Context(), 20*time.Second)
 	defer cancel()
@@ -111,8 +111,8 @@ func TestEditedContactIsCalledWithNewNumber(t *testing.T) {
 	})
 }
 
-// Despite faults, a removed contact is not called after the reply, and an edited contact is called only at its new
-// number.
+// Store and process faults occur. A removed contact must not be called after the reply, and an edited contact must be called
+// only at its new number.
 func TestContactChangesSurviveFaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// contactHeap is a heap of contacts by the time until which they wait.
+// contactHeap is a heap of contacts, ordered by the time until which they wait.
 type contactHeap []timedContact
 
 type timedContact struct {
@@ -30,7 +30,7 @@ func (h *contactHeap) Pop() any {
 
 func (h *contactHeap) add(ordinal int, at time.Time) { heap.Push(h, timedContact{at, ordinal}) }
 
-// first returns the earliest time; zero: the heap is empty.
+// first returns the earliest time in the heap, or the zero time if the heap is empty.
 func (h contactHeap) first() time.Time {
 	if len(h) == 0 {
 		return time.Time{}
@@ -38,10 +38,10 @@ func (h contactHeap) first() time.Time {
 	return h[0].at
 }
 
-// due reports whether the first contact is due.
+// due reports whether the time of the first contact in the heap has come.
 func (h contactHeap) due(now time.Time) bool { return len(h) > 0 && !h[0].at.After(now) }
 
-// remove removes a contact and returns its time; zero: the contact was not in the heap.
+// remove removes a contact and returns its time, or the zero time if the contact was not in the heap.
 func (h *contactHeap) remove(ordinal int) (at time.Time) {
 	i := slices.IndexFunc(*h, func(c timedContact) bool { return c.ordinal == ordinal })
 	if i < 0 {

@@ -10,20 +10,20 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// maxReady is the maximum number of contacts in memory that may be called now for the first time. The same limit
-// applies to contacts that are due for a retry.
+// maxReady is the maximum number of contacts that are kept ready for their first call. The same limit applies to contacts
+// that are due for a retry.
 const maxReady = 64
 
-// Waits of contacts whose number is in another call, or could not be checked.
+// busyHold delays a contact whose number is in another call. unknownHold delays a contact whose number could not be checked.
 const (
 	busyHold    = 5 * time.Second
 	unknownHold = time.Second
 )
 
-// contactQueue holds the contacts of a campaign: state and attempt count of each, and queues of waiting contacts. A
-// contact is classified shortly before its turn: ready, waiting for its zone, or skipped.
+// contactQueue holds state and attempt count of each contact of a campaign, and queues of waiting contacts. Shortly before
+// its turn a contact is classified: it is ready, waits for its calling hours, or is skipped.
 type contactQueue struct {
-	states, attempts []byte // state and attempt count of each contact, by ordinal
+	states, attempts []byte // of each contact, by its position in the contact list (ordinal)
 	rules            calendar.Rules
 	hours            domain.CallingHours
 	scheduleEnds     bool // contacts that remain when the schedule ends expire
@@ -53,7 +53,7 @@ type candidate struct {
 	since   time.Time // due time of a retry; zero: the retry was due before its zone opened
 }
 
-// contactDelta is the new state of a contact.
+// contactDelta is a change of a contact's state by a commit.
 type contactDelta struct {
 	ordinal  int
 	state    domain.ContactState
@@ -63,7 +63,7 @@ type contactDelta struct {
 	zone     *zone // nil: the zone is unknown
 }
 
-// skippedContact is a contact that a rule excludes.
+// skippedContact is a contact that a rule excludes from calling, with the rule.
 type skippedContact struct {
 	ordinal int
 	reason  SkipReason
@@ -89,15 +89,15 @@ func (q *contactQueue) state(ordinal int) domain.ContactState {
 	return domain.ContactState(q.states[ordinal])
 }
 
-// addRetry queues a contact for its next attempt.
+// addRetry queues a contact whose next attempt is due at the given time.
 func (q *contactQueue) addRetry(ordinal int, at time.Time) { q.retries.add(ordinal, at) }
 
-// nextRetry returns when the first retry is due or the first hold ends.
+// nextRetry returns the time at which the first retry is due or the first held contact may be called again.
 func (q *contactQueue) nextRetry() time.Time {
 	return earlier(q.retries.first(), q.held.first())
 }
 
-// nextOpening returns when the first zone with waiting contacts opens.
+// nextOpening returns the earliest time at which the calling hours of waiting contacts open.
 func (q *contactQueue) nextOpening() time.Time {
 	var first time.Time
 	for _, z := range q.zones {
@@ -108,7 +108,7 @@ func (q *contactQueue) nextOpening() time.Time {
 	return first
 }
 
-// hasUnread reports whether contacts outside of memory may be ready.
+// hasUnread reports whether there may be callable contacts that are not classified yet.
 func (q *contactQueue) hasUnread(now time.Time) bool {
 	if len(q.cache.missing) > 0 || q.unseen < len(q.states) || len(q.requeued) > 0 {
 		return true
@@ -121,7 +121,7 @@ func (q *contactQueue) hasUnread(now time.Time) bool {
 	return q.retries.due(now) || q.held.due(now) || q.capped.due(now)
 }
 
-// fill classifies contacts until the ready queues are full or contacts have to be read.
+// fill classifies waiting contacts until the ready queues are full or contacts have to be read from the store.
 func (q *contactQueue) fill(now time.Time) {
 	for len(q.due) < maxReady && q.retries.due(now) {
 		if !q.classify(q.retries[0].ordinal, q.retries[0].at, now) {
@@ -144,7 +144,7 @@ func (q *contactQueue) fill(now time.Time) {
 	}
 }
 
-// placeOpened classifies the contacts of a zone that has opened.
+// placeOpened classifies the contacts that wait in z, if its calling hours have opened.
 func (q *contactQueue) placeOpened(z *zone, now time.Time) {
 	if !z.hasOpened(now) {
 		return
@@ -161,7 +161,7 @@ func (q *contactQueue) placeOpened(z *zone, now time.Time) {
 	}
 }
 
-// endHolds classifies contacts whose hold is over.
+// endHolds classifies the contacts that were held until now.
 func (q *contactQueue) endHolds(now time.Time) {
 	for _, held := range []*contactHeap{&q.held, &q.capped} {
 		for len(q.ready) < maxReady && len(q.due) < maxReady && held.due(now) {
@@ -173,8 +173,8 @@ func (q *contactQueue) endHolds(now time.Time) {
 	}
 }
 
-// classify decides whether a waiting contact is ready, waits for its zone, or is skipped. since is its due time. It
-// returns false if the contact is not in memory.
+// classify decides whether a waiting contact is ready, waits for its calling hours, or is skipped. since is the time at
+// which the contact became due. classify returns false if the contact is not in memory.
 func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	s := q.state(ordinal)
 	if s != domain.ContactPending && s != domain.ContactRetryWait {
@@ -208,7 +208,7 @@ func (q *contactQueue) classify(ordinal int, since, now time.Time) bool {
 	return true
 }
 
-// zoneOf returns the zone of a contact with an up-to-date opening time.
+// zoneOf returns the zone with the calling hours of contact i of a chunk. It first updates the zone's next opening time.
 func (q *contactQueue) zoneOf(c *chunk, i int, now time.Time) *zone {
 	key := c.zones[i]
 	z := q.zones[key]
@@ -220,7 +220,7 @@ func (q *contactQueue) zoneOf(c *chunk, i int, now time.Time) *zone {
 	return z
 }
 
-// enqueue makes a candidate ready, at the front or at the end.
+// enqueue adds a contact to the ready contacts or due retries, at the front if first is set, else at the end.
 func (q *contactQueue) enqueue(c candidate, first bool) {
 	list := &q.ready
 	if c.retry {
@@ -233,8 +233,8 @@ func (q *contactQueue) enqueue(c candidate, first bool) {
 	*list = append(*list, c)
 }
 
-// next removes and returns the next contact to call, due retries first. A contact whose zone has closed goes back
-// to the zone. A contact that is being changed is passed over.
+// next removes and returns the next contact to call, with due retries first. A contact whose calling hours have closed
+// waits for the next opening. A contact that is being changed is passed over.
 func (q *contactQueue) next(now time.Time) (candidate, bool) {
 	for _, list := range []*[]candidate{&q.due, &q.ready} {
 		for len(*list) > 0 {
@@ -251,7 +251,7 @@ func (q *contactQueue) next(now time.Time) (candidate, bool) {
 	return candidate{}, false
 }
 
-// giveBack makes a candidate the next one again, or returns it to its closed zone.
+// giveBack puts a contact back at the front of the queue. If its calling hours have closed, it waits for their opening.
 func (q *contactQueue) giveBack(c candidate, now time.Time) {
 	if c.zone.window.Allows(now) {
 		q.enqueue(c, true)
@@ -265,12 +265,12 @@ func (q *contactQueue) waitForZone(c candidate, now time.Time) {
 	c.zone.add(c.ordinal, c.retry)
 }
 
-// skip excludes a contact in the next commit.
+// skip excludes a contact from calling because of a rule. The next commit stores that.
 func (q *contactQueue) skip(ordinal int, by SkipReason) {
 	q.exclude(skippedContact{ordinal, by, q.cache.phoneOf(ordinal), q.rulingOf(ordinal, by)})
 }
 
-// exclude is like skip, with the details of the rule.
+// exclude does the same as skip for a contact whose rule is already described in detail.
 func (q *contactQueue) exclude(s skippedContact) {
 	if !q.skipped[s.ordinal] {
 		q.skipped[s.ordinal] = true
@@ -278,7 +278,7 @@ func (q *contactQueue) exclude(s skippedContact) {
 	}
 }
 
-// takeSkips removes and returns at most so many skips for a commit.
+// takeSkips removes up to most skipped contacts from the queue and returns them for a commit.
 func (q *contactQueue) takeSkips(most int) []skippedContact {
 	n := min(len(q.skips), most)
 	skips := q.skips[:n:n]
@@ -286,7 +286,7 @@ func (q *contactQueue) takeSkips(most int) []skippedContact {
 	return skips
 }
 
-// rulingOf describes the rule that skips a contact.
+// rulingOf describes the rule that excludes a contact, for the decision log.
 func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
 	c, i := q.cache.at(ordinal)
 	switch by {
@@ -311,7 +311,7 @@ func (q *contactQueue) rulingOf(ordinal int, by SkipReason) domain.Ruling {
 	return r
 }
 
-// remove removes a contact from all queues. due is the time of its retry.
+// remove removes a contact from all queues. due is the time of its retry, or zero if it does not wait for one.
 func (q *contactQueue) remove(ordinal int) (due time.Time) {
 	same := func(c candidate) bool { return c.ordinal == ordinal }
 	q.ready, q.due = slices.DeleteFunc(q.ready, same), slices.DeleteFunc(q.due, same)
@@ -325,7 +325,7 @@ func (q *contactQueue) remove(ordinal int) (due time.Time) {
 	return q.retries.remove(ordinal)
 }
 
-// requeue queues a contact that was removed from the queues.
+// requeue queues a waiting contact again after remove. due is the time of its retry.
 func (q *contactQueue) requeue(ordinal int, due time.Time) {
 	switch {
 	case q.state(ordinal) == domain.ContactRetryWait:
@@ -335,7 +335,7 @@ func (q *contactQueue) requeue(ordinal int, due time.Time) {
 	}
 }
 
-// page returns one page of states with changes applied.
+// page returns the stored page of contact states with the given index. It includes the given changes.
 func (q *contactQueue) page(c *domain.Campaign, index int, changes []contactDelta) *domain.ContactPage {
 	from := index * domain.PageSize
 	to := min(from+domain.PageSize, len(q.states))
@@ -352,7 +352,7 @@ func (q *contactQueue) page(c *domain.Campaign, index int, changes []contactDelt
 	return page
 }
 
-// apply applies durable changes.
+// apply updates the states and queues after the changes were committed.
 func (q *contactQueue) apply(changes []contactDelta) {
 	for _, d := range changes {
 		q.learnChange(d)
@@ -371,7 +371,7 @@ func (q *contactQueue) apply(changes []contactDelta) {
 	}
 }
 
-// cursor returns the first ordinal that is still pending after the changes.
+// cursor returns the position of the first contact whose state is pending after the changes.
 func (q *contactQueue) cursor(from int, changes []contactDelta) int {
 	later := make(map[int]domain.ContactState, len(changes))
 	for _, d := range changes {

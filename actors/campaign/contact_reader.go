@@ -9,7 +9,8 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// contacts reads chunks and checks their numbers. It runs in a task, because it is too slow for the actor.
+// contacts reads chunks of contacts and checks their numbers. It runs in a background task, because it would block the
+// actor for too long.
 func (r snapshotReader) contacts(ctx context.Context, indexes []int, e eligibilityRules) (map[int]*chunk, error) {
 	read := make(map[int]*chunk, len(indexes))
 	for _, i := range indexes {
@@ -32,7 +33,7 @@ func (r snapshotReader) contacts(ctx context.Context, indexes []int, e eligibili
 	return read, nil
 }
 
-// applyEdits replaces the contacts of a chunk that were edited after the upload.
+// applyEdits replaces those contacts of a chunk that were edited after the upload.
 func (r snapshotReader) applyEdits(ctx context.Context, chunk *domain.ContactChunk) error {
 	first := chunk.Index * domain.ChunkSize
 	after := ""
@@ -58,7 +59,7 @@ func (r snapshotReader) applyEdits(ctx context.Context, chunk *domain.ContactChu
 	return nil
 }
 
-// findListed returns the contacts of a chunk that match a do-not-call list, by index.
+// findListed returns the contacts whose numbers are on a do-not-call list, by their index in the chunk.
 func (r snapshotReader) findListed(ctx context.Context, e eligibilityRules, contacts []domain.Contact) (map[int]*dnc.Match, error) {
 	if e.lists == nil {
 		return nil, nil

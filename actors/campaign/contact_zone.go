@@ -7,10 +7,11 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// closedLimit is the interval at which a zone that does not open within a year is computed again, which takes long.
+// closedLimit is the interval between searches for the next opening of a zone that does not open within a year. The search
+// takes long.
 const closedLimit = 24 * time.Hour
 
-// zone holds the contacts that wait for the same opening of their calling hours.
+// zone holds the waiting contacts of one combination of time zones. All of them have the same calling hours.
 type zone struct {
 	key                 string
 	closed              zoneClosures
@@ -22,7 +23,7 @@ type zone struct {
 	cohorts             dialer.RetryCohorts
 }
 
-// refresh computes the next opening of the zone if it may have changed.
+// refresh computes the next opening of the zone's calling hours if the last computed one has passed.
 func (z *zone) refresh(now time.Time) {
 	if z.opens.After(now) || z.opens.IsZero() && now.Before(z.computeAt) {
 		return
@@ -35,12 +36,12 @@ func (z *zone) refresh(now time.Time) {
 
 func (z *zone) isEmpty() bool { return len(z.waiting) == 0 && len(z.dueRetries) == 0 }
 
-// hasOpened reports whether contacts wait in a zone whose opening time has come.
+// hasOpened reports whether contacts wait in the zone and its calling hours have opened.
 func (z *zone) hasOpened(now time.Time) bool {
 	return !z.isEmpty() && !z.opens.IsZero() && !z.opens.After(now)
 }
 
-// add queues a contact until the zone opens.
+// add queues a contact until the calling hours of the zone open.
 func (z *zone) add(ordinal int, retry bool) {
 	q := &z.waiting
 	if retry {

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// withRetries retries busy and interrupted calls, so that every path is used.
+// withRetries configures retries of busy and interrupted calls, so that the test covers every course of an attempt.
 func withRetries(c *domain.Campaign) {
 	c.Pacing = domain.Pacing{CallsPerMinute: 600, MaxConcurrent: 8}
 	c.Retry = domain.Retry{Enabled: true, MaxAttempts: 3, IntervalHours: 0.01, RetryOn: []string{"busy", "no_answer", "interrupted"}}
@@ -240,7 +240,8 @@ func TestPanicAtAnyMessageLosesNoContact(t *testing.T) {
 	}
 }
 
-// A commit of the failed actor may become durable after the next actor has read the store.
+// A commit of a failed campaign actor may become durable after its successor has read the store. The successor must notice
+// that.
 func TestLateCommitOfFormerActorIsDetected(t *testing.T) {
 	t.Parallel()
 	const n = 24

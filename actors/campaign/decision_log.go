@@ -9,10 +9,10 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// maxHeld is the maximum number of contacts whose holding rules are recorded.
+// maxHeld is the maximum number of waiting contacts for which the rules that delay them are recorded.
 const maxHeld = 10_000
 
-// Names of rules in the decision log.
+// Names of the rules that the decision log uses.
 const (
 	ruleSchedule    = "schedule"
 	ruleHours       = "calling_hours"
@@ -25,13 +25,13 @@ const (
 	ruleUnknown     = "unknown"
 )
 
-// decisionLog records which rules hold waiting contacts until their decision is committed. It also describes the
-// rules.
+// decisionLog records which rules delay each waiting contact, until the decision about the contact is committed. It also
+// describes the rules for the log.
 type decisionLog struct {
 	rows *storedRows
 	log  *slog.Logger
 
-	held  map[int][]domain.Ruling // holding rules by contact ordinal
+	held  map[int][]domain.Ruling // rules that delay a contact, by its position in the contact list
 	full  bool                    // held has reached maxHeld
 	zones *calendar.Zones
 	times map[string]localTime // formatted times by zone
@@ -41,7 +41,7 @@ func newDecisionLog(rows *storedRows, log *slog.Logger) *decisionLog {
 	return &decisionLog{rows: rows, log: log, held: make(map[int][]domain.Ruling), zones: calendar.NewZones(), times: make(map[string]localTime)}
 }
 
-// addHold records that a rule holds a contact. Repetitions of a rule increase its count.
+// addHold records that a rule delays a contact. If the same rule delays the contact again, only a count increases.
 func (d *decisionLog) addHold(ordinal int, r domain.Ruling, now time.Time) {
 	now = now.UTC()
 	notes := d.held[ordinal]
@@ -63,14 +63,14 @@ func (d *decisionLog) addHold(ordinal int, r domain.Ruling, now time.Time) {
 	d.held[ordinal] = append(notes, r)
 }
 
-// takeHolds removes and returns the rules that held a contact.
+// takeHolds removes and returns the recorded rules that delayed a contact.
 func (d *decisionLog) takeHolds(ordinal int) []domain.Ruling {
 	notes := d.held[ordinal]
 	delete(d.held, ordinal)
 	return notes
 }
 
-// hoursRuling describes the calling hours of a zone. local: each contact has the hours of its own zone.
+// hoursRuling describes the calling hours of a zone. If local is set, each contact has the hours of its own time zone.
 func (d *decisionLog) hoursRuling(z *zone, local bool, now time.Time, passed bool) domain.Ruling {
 	h := d.rows.campaign.Compliance.CallingHours
 	r := domain.Ruling{Rule: ruleHours, Passed: passed, Window: h.Start + "-" + h.End, Zone: h.Timezone}
@@ -82,8 +82,8 @@ func (d *decisionLog) hoursRuling(z *zone, local bool, now time.Time, passed boo
 	return r
 }
 
-// closedRuling describes the closed times through which a contact has waited. Before a first attempt it counts all
-// closures since the campaign started. Before a retry it describes the last closure, if the retry was due by then.
+// closedRuling describes the closed calling hours during which a contact has waited. Before a first attempt it counts all
+// closures since the campaign started. Before a retry it describes the last closure, if the retry was due by the end of it.
 func (d *decisionLog) closedRuling(contact *candidate, local bool, now time.Time) (domain.Ruling, bool) {
 	start, z := d.rows.campaign.StartedAt, contact.zone
 	if start == nil {
@@ -113,7 +113,7 @@ type localTime struct {
 	text   string
 }
 
-// timeIn returns the time of day in a zone, by the campaign's clock.
+// timeIn returns the time of day in a time zone according to the campaign's clock, which may run faster than real time.
 func (d *decisionLog) timeIn(zone string, now time.Time) string {
 	at := d.rows.campaign.Clock().CampaignTime(now)
 	minute := at.Unix() / 60

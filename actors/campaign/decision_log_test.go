@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// loggedDecisions returns the decisions of the log after a check of its hash chain.
+// loggedDecisions returns all decisions in the stored log after it has checked the hash chain of the pages.
 func (w *fixture) loggedDecisions() []domain.Decision {
 	w.Helper()
 	chain := domain.DecisionChain{}
@@ -27,7 +27,7 @@ func (w *fixture) loggedDecisions() []domain.Decision {
 	return all
 }
 
-// closedTimes returns the closures of calling hours that held a contact.
+// closedTimes formats the entries of a decision that say for how long closed calling hours delayed the contact.
 func closedTimes(d domain.Decision) (times []string) {
 	for _, r := range d.Rules {
 		if r.Rule == "calling_hours" && !r.Passed && r.First != nil {

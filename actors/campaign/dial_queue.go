@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// dialQueue holds committed attempts that wait for their INVITE. INVITEs keep the interval of the pace: a slow
-// commit causes no burst.
+// dialQueue holds committed attempts that wait for their INVITE. The INVITEs are sent at least the pacing interval apart,
+// so a slow commit causes no burst of calls.
 type dialQueue struct {
 	attempts []*pendingAttempt
 	lastSent time.Time
@@ -24,8 +24,8 @@ func newDialQueue() dialQueue {
 
 func (q *dialQueue) push(t *pendingAttempt) { q.attempts = append(q.attempts, t) }
 
-// next removes and returns the next attempt that may be sent. Otherwise wait is the time until the pace allows it;
-// 0: the queue is empty or its timer runs.
+// next removes and returns the next attempt that may be sent. If none may be sent yet, wait is the time until then. wait
+// is 0 if the queue is empty or its timer is already running.
 func (q *dialQueue) next(interval time.Duration, now time.Time) (t *pendingAttempt, wait time.Duration) {
 	if len(q.attempts) == 0 || q.timerSet {
 		return nil, 0
@@ -38,7 +38,7 @@ func (q *dialQueue) next(interval time.Duration, now time.Time) (t *pendingAttem
 	return t, 0
 }
 
-// sendTime returns when an attempt that is committed now can be sent, after all waiting attempts.
+// sendTime returns the time at which an attempt that is committed now can be sent, after all attempts in the queue.
 func (q *dialQueue) sendTime(interval time.Duration, now time.Time) time.Time {
 	return later(q.lastSent.Add(interval*time.Duration(len(q.attempts)+1)), now)
 }
@@ -62,7 +62,7 @@ func (q *dialQueue) takeAll() []*pendingAttempt {
 	return all
 }
 
-// callIDs returns the calls of the waiting attempts.
+// callIDs returns the call IDs of the attempts in the queue.
 func (q *dialQueue) callIDs() map[string]bool {
 	calls := make(map[string]bool, len(q.attempts))
 	for _, t := range q.attempts {
@@ -71,8 +71,8 @@ func (q *dialQueue) callIDs() map[string]bool {
 	return calls
 }
 
-// adopt continues after the last stored attempt, which was opened at lastOpen. After a restart the time of its
-// INVITE is unknown: at the latest commitLimit after lastOpen, or now.
+// adopt sets lastSent from lastOpen, the time at which the last stored attempt was opened. After a restart the time of its
+// INVITE is unknown, so adopt assumes the latest possible one: commitLimit after lastOpen, or now.
 func (q *dialQueue) adopt(lastOpen time.Time, openAttempts bool, now time.Time) {
 	first := q.lastSent.IsZero()
 	if lastOpen.Before(now.Add(commitLimit)) {

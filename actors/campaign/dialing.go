@@ -18,7 +18,7 @@ import (
 
 const readLimit = 10 * time.Second
 
-// advance does everything that is possible now, commits the collected changes and sets the one timer.
+// advance performs all actions that are due now, commits the collected changes, and sets the timer for the next action.
 func (a *Campaign) advance(ctx actor.Context) {
 	if a.phase != ready {
 		return
@@ -55,7 +55,7 @@ func (a *Campaign) advance(ctx actor.Context) {
 	a.wakeUp.set(ctx, earlier(earlier(look, a.open.lostDue), a.abandoned.due), now)
 }
 
-// view returns the input of the dialer's decision.
+// view returns the campaign's state as input for the decision of package dialer.
 func (a *Campaign) view(now time.Time) dialer.View {
 	c, q := &a.rows.campaign, a.contacts
 	v := dialer.View{
@@ -80,7 +80,7 @@ func (a *Campaign) view(now time.Time) dialer.View {
 	return v
 }
 
-// mayDial reports whether attempts are prepared and sent at all.
+// mayDial reports whether the campaign may currently prepare and send attempts.
 func (a *Campaign) mayDial() bool {
 	return a.rows.isRunning() && !a.isDraining() && a.cfg.dialStop() == ""
 }
@@ -89,7 +89,7 @@ func (a *Campaign) isDraining() bool {
 	return a.draining || a.cfg.Draining != nil && a.cfg.Draining()
 }
 
-// decide asks the dialer and starts the action of its decision.
+// decide lets package dialer choose the next action, starts that action, and returns the decision.
 func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer.Decision {
 	if dialing && a.contacts.rules.GlobalWindow().Allows(now) && !a.commits.storeDown {
 		a.contacts.fill(now)
@@ -111,7 +111,7 @@ func (a *Campaign) decide(ctx actor.Context, now time.Time, dialing bool) dialer
 	return d
 }
 
-// readContacts reads the contacts that are needed next.
+// readContacts starts to read the missing chunks of contacts, unless a read is in progress.
 func (a *Campaign) readContacts(ctx actor.Context) {
 	indexes := a.contacts.cache.startReading()
 	if indexes == nil {
@@ -149,8 +149,8 @@ func (a *Campaign) onContactsRead(ctx actor.Context, m contactsRead) {
 	a.onReadFailure(ctx)
 }
 
-// send starts the calls of committed attempts as far as the pace allows. If the campaign has stopped, it closes
-// them instead.
+// send starts the calls of committed attempts as far as the pacing allows. If the campaign may not dial any more, it closes
+// the attempts instead.
 func (a *Campaign) send(ctx actor.Context, now time.Time) {
 	if !a.mayDial() {
 		for _, t := range a.queue.takeAll() {
@@ -188,13 +188,13 @@ func (a *Campaign) startCall(ctx actor.Context, t *pendingAttempt) {
 	})
 }
 
-// closeUnsent closes a committed attempt without an INVITE.
+// closeUnsent closes a committed attempt whose INVITE is not sent.
 func (a *Campaign) closeUnsent(ctx actor.Context, t *pendingAttempt, now time.Time) {
 	a.preparation.returnGrants(ctx, t)
 	a.open.closeUnsent(t.attemptRows, now)
 }
 
-// releaseAll returns everything that other actors count.
+// releaseAll stops the timers and returns all permits, trunk slots and number grants of attempts that are not sent yet.
 func (a *Campaign) releaseAll(ctx actor.Context) {
 	a.wakeUp.stop()
 	a.preparation.withdraw(ctx)

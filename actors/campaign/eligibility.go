@@ -22,7 +22,7 @@ type eligibilityRules struct {
 	scrub          lists.ScrubRules
 }
 
-// assess returns a chunk with the results for contacts.
+// assess checks contacts by the rules. It returns a chunk that contains them and the results.
 func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 	c := &chunk{
 		contacts: contacts, zones: make([]string, len(contacts)), invalid: make([]bool, len(contacts)), countries: make([]string, len(contacts)),
@@ -45,7 +45,7 @@ func (e eligibilityRules) assess(contacts []domain.Contact) *chunk {
 	return c
 }
 
-// zonesOf returns the time zones of a contact: its own or those of its number.
+// zonesOf returns the time zones of a contact and their key. They are the contact's own zone or the zones of its number.
 func (e eligibilityRules) zonesOf(contact domain.Contact, number domain.Number, known bool) (string, []*time.Location) {
 	if contact.Timezone != "" || !known {
 		return e.zones.ContactZones(contact)

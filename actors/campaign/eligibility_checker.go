@@ -9,7 +9,7 @@ import (
 // concurrent use.
 type EligibilityChecker struct{ rules eligibilityRules }
 
-// EligibilityReport is the result for a list of contacts, in their order.
+// EligibilityReport is the result of a check. Its slices have the order of the checked contacts.
 type EligibilityReport struct {
 	Zones   []string                   // keys of Windows; "" if the zone is unknown or irrelevant
 	Invalid []bool                     // true: the contact may never be called
@@ -21,7 +21,7 @@ func NewEligibilityChecker(c *domain.Campaign, rules calendar.Rules, calling dom
 	return &EligibilityChecker{eligibilityRules{rules: rules, zones: calendar.NewZones(), destinations: calling, country: c.DefaultCountry, env: c.Environment}}
 }
 
-// Check checks contacts.
+// Check returns the eligibility of each contact.
 func (a *EligibilityChecker) Check(contacts []domain.Contact) EligibilityReport {
 	c := a.rules.assess(contacts)
 	return EligibilityReport{Zones: c.zones, Invalid: c.invalid, Windows: c.windows}

@@ -12,22 +12,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Intervals between probes of the engines, and the time limit of one probe.
+// Intervals between probes of the agent's speech engines and language model, and the time limit of one probe.
 const (
 	firstEngineProbe = 10 * time.Second
 	maxEngineProbe   = 2 * time.Minute
 	engineProbeLimit = 20 * time.Second
 )
 
-// engineOutage is a failure of the agent's speech engines or language model. The campaign starts no call until the
-// engines respond, then one call at a time.
+// engineOutage tracks a failure of the agent's speech engines or language model. The campaign starts no calls until a probe
+// succeeds. Then it makes one call at a time until a call succeeds.
 type engineOutage struct {
 	failures  int       // consecutive failed calls and probes; calls that were live together count once
 	until     time.Time // no call starts before this time
 	recovered bool      // the engines have responded since the last failure
 }
 
-// callEnded records the end of a call.
+// callEnded counts a call that failed because of the engines. A successful call ends the outage.
 func (o *engineOutage) callEnded(e *call.Ended, now time.Time) {
 	switch {
 	case e.Verdict.Reason == domain.ReasonAgentUnavailable:
@@ -44,12 +44,12 @@ func (o *engineOutage) addFailure(now time.Time) {
 	o.failures++
 }
 
-// probeDue reports whether the engines have to be probed now.
+// probeDue reports whether a probe of the speech engines and the language model is due.
 func (o *engineOutage) probeDue(now time.Time) bool {
 	return o.failures > 0 && !o.recovered && !o.until.After(now)
 }
 
-// addProbeResult records the result of a probe.
+// addProbeResult records whether the engines have responded to a probe.
 func (o *engineOutage) addProbeResult(err error, now time.Time) {
 	if err != nil {
 		o.addFailure(now)
@@ -58,16 +58,17 @@ func (o *engineOutage) addProbeResult(err error, now time.Time) {
 	o.until, o.recovered = time.Time{}, true
 }
 
-// engineProbeResult is the result of a probe of the engines.
+// engineProbeResult carries the result of a probe of the speech engines and the language model.
 type engineProbeResult struct {
 	incarnation uint64
 	err         error
 }
 
-// Control implements mailbox.Control. At most one probe is in progress.
+// Control implements mailbox.Control: a full mailbox accepts this message. At most one probe is in progress.
 func (engineProbeResult) Control() {}
 
-// probeEngines probes the engines when due. During an outage a probe replaces a call.
+// probeEngines probes the speech engines and the language model when a probe is due. During an outage the campaign probes
+// them instead of making a call.
 func (a *Campaign) probeEngines(ctx actor.Context, now time.Time) {
 	o := &a.feedback.engines
 	if a.cfg.ProbeEngines == nil || a.script.current == nil || !o.probeDue(now) {

@@ -19,7 +19,7 @@ func TestEngineProbesBackOffDuringOutage(t *testing.T) {
 	var o engineOutage
 	for _, wait := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 2 * time.Minute, 2 * time.Minute} {
 		o.callEnded(unable, now)
-		o.callEnded(unable, now.Add(time.Second)) // was live at the same time
+		o.callEnded(unable, now.Add(time.Second)) // this call was live at the same time, so it is not counted again
 		o.callEnded(busy, now.Add(time.Second))   // says nothing about the engines
 		assert.Equal(t, now.Add(wait), o.until)
 		now = o.until

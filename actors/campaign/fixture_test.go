@@ -34,7 +34,7 @@ const (
 	campaignID = "campaign_01J00000000000000000000000"
 )
 
-// callPlan is how a call ends, and after how long.
+// callPlan determines the result and the duration of a simulated call.
 type callPlan struct {
 	verdict  domain.Verdict
 	duration time.Duration
@@ -50,7 +50,8 @@ var (
 	notSent     = domain.Verdict{Outcome: domain.OutcomeFailed, Reason: domain.ReasonNotSent}
 )
 
-// fixture is the remote side and the store. It outlives the processes and remembers every call.
+// fixture is the simulated remote side and the store of a campaign. It outlives the simulated processes of the service and
+// remembers every call.
 type fixture struct {
 	*testing.T
 	sys      *actor.ActorSystem
@@ -83,7 +84,7 @@ type fixture struct {
 	abandoned  map[string]time.Time // calls that earlier processes left open
 }
 
-// process is one run of the service.
+// process is one simulated process of the service, from its start to its end.
 type process struct {
 	killed                              bool
 	mu                                  sync.Mutex
@@ -141,7 +142,7 @@ func (w *fixture) storeCampaign(c *domain.Campaign, n int) {
 	})
 }
 
-// storeContacts writes the chunks and pages of n contacts.
+// storeContacts stores n contacts as an upload does: in chunks, with pages of their states.
 func (w *fixture) storeContacts(n int, f func(i int) domain.Contact) {
 	for i := 0; i < n; i += domain.ChunkSize {
 		chunk := &domain.ContactChunk{CampaignID: campaignID, WorkspaceID: workspace, Index: i / domain.ChunkSize}
@@ -158,7 +159,7 @@ func (w *fixture) storeContacts(n int, f func(i int) domain.Contact) {
 	}
 }
 
-// startProcess starts a process on the stored state.
+// startProcess starts a process of the service that continues from the stored state.
 func (w *fixture) startProcess() {
 	w.boot++
 	p := &process{}
@@ -246,7 +247,7 @@ func (w *fixture) mustRequest(m any) domain.CampaignStatusObject {
 	return s
 }
 
-// changeRemoteSide changes the behavior of the remote side.
+// changeRemoteSide runs f under the lock of the fixture, to change how simulated calls end.
 func (w *fixture) changeRemoteSide(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,7 +259,7 @@ func (w *fixture) send(m any) {
 	synctest.Wait()
 }
 
-// waitForStatus waits, in fake time, until the campaign has a status.
+// waitForStatus waits in fake time until the campaign has status s. It fails the test after limit.
 func (w *fixture) waitForStatus(limit time.Duration, s domain.CampaignStatus) domain.CampaignStatusObject {
 	w.Helper()
 	for end := time.Now().Add(limit); ; {
@@ -270,7 +271,7 @@ func (w *fixture) waitForStatus(limit time.Duration, s domain.CampaignStatus) do
 	}
 }
 
-// openCalls returns the calls of attempts that are open in the store.
+// openCalls returns the call IDs of the attempts that are open in the store.
 func (w *fixture) openCalls() []string {
 	w.store.mu.Lock()
 	defer w.store.mu.Unlock()
@@ -289,7 +290,7 @@ func (w *fixture) callTimes() []time.Time {
 	return slices.Clone(w.sent)
 }
 
-// checkOneCallPerAttempt checks that no attempt was called twice, except after a call that does not count.
+// checkOneCallPerAttempt checks that no attempt was called twice. Calls that do not count as attempts may be repeated.
 func (w *fixture) checkOneCallPerAttempt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -314,8 +315,8 @@ func (w *fixture) trunkReply(ctx actor.Context) {
 	}
 }
 
-// calls is the parent of simulated calls. It binds permits, ends each call as planned and repeats the end until it
-// is acknowledged.
+// calls replaces the actor of the workspace's calls. It binds the permit of each simulated call, ends the call as planned,
+// and repeats the end until it is acknowledged.
 type calls struct {
 	w    *fixture
 	p    *process

@@ -77,7 +77,8 @@ func TestEstimateIgnoresRemovedContact(t *testing.T) {
 	})
 }
 
-// The chunk of the contact may be read again at that moment, because another contact in it was edited.
+// When a slot denial names a forbidden number, the chunk of the contact may just be read again after an edit of another
+// contact. The decision log must name the number nevertheless.
 func TestDecisionLogNamesDeniedNumber(t *testing.T) {
 	t.Parallel()
 	withCampaign(t, 2, func(c *domain.Campaign) { withRetries(c); c.Pacing.MaxConcurrent = 1 }, func(w *fixture) {

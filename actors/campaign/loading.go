@@ -14,7 +14,7 @@ import (
 
 const loadLimit = time.Minute
 
-// load reads the campaign from the store. Attempts that are not committed are abandoned first.
+// load reads the campaign from the store again. It first abandons the attempts that are not committed.
 func (a *Campaign) load(ctx actor.Context) {
 	if a.phase == gone {
 		return
@@ -52,8 +52,8 @@ func (a *Campaign) onSnapshotLoaded(ctx actor.Context, m snapshotLoaded) {
 	}
 }
 
-// waitForStore refuses all requests and reads the store again after a backoff. A full store still accepts
-// operations that stop the campaign; for these it is read at once.
+// waitForStore refuses all requests and reads the store again after a backoff. A full store still accepts operations that
+// stop the campaign. If such an operation is waiting, the store is read at once.
 func (a *Campaign) waitForStore(ctx actor.Context) {
 	a.phase, a.commits.storeDown = loading, true
 	a.contacts.observed.Throughput.SetReady(false, time.Now())
@@ -73,7 +73,7 @@ func (a *Campaign) waitForStore(ctx actor.Context) {
 	mailbox.SendAfter(ctx, a.commits.nextBackoff(), reloadDue{a.commits.generation})
 }
 
-// onReadFailure reads the store again, after the commit in progress.
+// onReadFailure reads the store again after a failed read. It first waits for the commit in progress.
 func (a *Campaign) onReadFailure(ctx actor.Context) {
 	if a.commits.inFlight != nil {
 		a.commits.readAgain = true
@@ -98,7 +98,7 @@ func (a *Campaign) readAgain(ctx actor.Context) {
 	}
 }
 
-// stopAsFormerOwner stops the actor because another node owns the campaign.
+// stopAsFormerOwner stops the campaign actor because another node owns the campaign now.
 func (a *Campaign) stopAsFormerOwner(ctx actor.Context) {
 	a.phase = gone
 	a.requests.refuse(ctx, domain.Errorf(domain.CodeUnavailable, "another node runs this campaign; try again").With("retry_after", 1))
@@ -106,8 +106,8 @@ func (a *Campaign) stopAsFormerOwner(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// adopt replaces the state by a snapshot. Attempts of an ended process are closed as interrupted. Attempts without
-// a call actor are closed as never sent.
+// adopt replaces the state of the actor by the state in the snapshot. It closes attempts of an earlier process as
+// interrupted, and attempts without a call actor as never sent.
 func (a *Campaign) adopt(ctx actor.Context, s *snapshot) {
 	now := time.Now()
 	a.phase = ready

@@ -19,7 +19,7 @@ import (
 
 var errStore = errors.New("the store does not answer")
 
-// memoryStore is an in-memory store that outlives the processes. It checks the campaign's counters at every commit.
+// memoryStore is an in-memory store that outlives the simulated processes. It checks the campaign's counters at every commit.
 type memoryStore struct {
 	slowLists atomic.Bool // lists take a second
 	t         *testing.T
@@ -61,7 +61,7 @@ func newMemoryStore(t *testing.T) *memoryStore {
 	return &memoryStore{t: t, rows: make(map[domain.Key]row), billed: make(map[domain.Key]int), kinds: make(map[string]map[domain.Key]bool)}
 }
 
-// processStore is the store as one process sees it until the process is killed.
+// processStore is the access of one simulated process to the store. After the process is killed, all operations fail.
 type processStore struct {
 	*memoryStore
 	dead func() bool
@@ -91,7 +91,7 @@ func (m *memoryStore) put(r domain.Record) {
 	m.rows[k] = row{m.rows[k].version + 1, body, r.Indexes(), r.Sort()}
 }
 
-// progressMarks returns the stored progress of campaigns per percent.
+// progressMarks returns the stored progress marks, sorted by percentage.
 func (m *memoryStore) progressMarks() []domain.ProgressMark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -257,7 +257,7 @@ func (m *memoryStore) scan(kind string, fresh func() domain.Record, each func(do
 	return nil
 }
 
-// checkCounters compares the counters with the pages and attempts, as a restart would find them.
+// checkCounters compares the stored counters with the stored contact states and attempts. A restart would read both.
 func (m *memoryStore) checkCounters() {
 	var p domain.Progress
 	states := make(map[domain.ContactState]int)
@@ -299,7 +299,7 @@ func (m *memoryStore) checkCounters() {
 	}
 }
 
-// checkBilling compares the usage counters with the ledger.
+// checkBilling compares the usage counters with the billed calls in the ledger.
 func (m *memoryStore) checkBilling(note func(what string, got, want int)) {
 	counted, owed := 0, 0
 	seconds, talked := 0, 0
@@ -335,7 +335,7 @@ func (m *memoryStore) eventsOf(types ...event.Type) []event.Event {
 	return out
 }
 
-// decisionPages returns the decision log.
+// decisionPages returns the stored pages of the decision log.
 func (m *memoryStore) decisionPages() []domain.DecisionPage {
 	m.mu.Lock()
 	defer m.mu.Unlock()

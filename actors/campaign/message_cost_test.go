@@ -12,7 +12,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The number of entries examined per message stands for its cost.
+// The test measures the cost of a message by the number of attempts that the actor examines. This number must not grow with
+// the number of pending attempts.
 func TestMessageCostIsIndependentOfPendingAttempts(t *testing.T) {
 	t.Parallel()
 	for _, wide := range []int{20, 500} {

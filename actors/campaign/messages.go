@@ -1,6 +1,6 @@
 // Package campaign is the actor of one campaign.
 //
-// It decides which contacts are called and commits every attempt before its call starts. The call actors own the
+// The actor decides which contacts are called and commits every attempt before its call starts. The call actors own the
 // calls. All state is in the store: after a restart a new actor reads it and continues.
 package campaign
 
@@ -9,10 +9,10 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Messages to a campaign. The reply to Start, Pause, Resume, Cancel and GetStatus is a domain.CampaignStatusObject
-// or a *domain.Error. A Rider is an audit entry that is committed with the change; nil: none.
+// Messages to a campaign. The reply to Start, Pause, Resume, Cancel and GetStatus is a domain.CampaignStatusObject or a
+// *domain.Error. Rider is an audit log entry that is committed together with the requested change, or nil.
 type (
-	// Start starts a draft, or schedules it for the start of its schedule.
+	// Start starts a draft campaign. If its schedule begins later, the campaign becomes scheduled.
 	Start struct{ Rider *commit.PendingAudit }
 	// Pause stops new calls. Live calls continue.
 	Pause struct{ Rider *commit.PendingAudit }
@@ -23,11 +23,11 @@ type (
 		HangupActive bool
 		Rider        *commit.PendingAudit
 	}
-	// GetStatus requests the status object.
+	// GetStatus requests the campaign's domain.CampaignStatusObject.
 	GetStatus struct{}
-	// ContactsAdded reports that contacts were added in the store.
+	// ContactsAdded reports that an upload has stored more contacts.
 	ContactsAdded struct{}
-	// RowChanged reports that the campaign's row was changed in the store.
+	// RowChanged reports that the stored campaign record was changed by another component.
 	RowChanged struct{}
 	// RowDeleted reports that the campaign was deleted from the store.
 	RowDeleted struct{}
@@ -45,29 +45,29 @@ type (
 	}
 	// ContactRevised is the reply to EditContact and RemoveContact after the commit.
 	ContactRevised struct{}
-	// Drain stops new attempts. The ends of live calls are still committed.
+	// Drain stops the preparation of new attempts. The ends of live calls are still committed.
 	Drain struct{}
-	// DialogEnded reports the end of the dialog of an interrupted attempt. Before that, or for 32 s, the dialog
-	// counts as a concurrent call of the campaign.
+	// DialogEnded reports the end of the SIP dialog of an attempt that a restart interrupted. Until this message arrives, at
+	// most for 32 s, the dialog counts as a concurrent call of the campaign.
 	DialogEnded struct{ CallID string }
-	// RulesChanged reports a change of rules outside of the campaign. The campaign then decides again.
+	// RulesChanged reports a change of rules outside of the campaign, for example a dial stop. The campaign then decides again.
 	RulesChanged struct{}
 )
 
-// SkipReason is the rule that excludes a contact.
+// SkipReason names the rule that excludes a contact from calling.
 type SkipReason string
 
-// Reasons for skipping a contact.
+// Reasons why a contact is not called.
 const (
 	SkipDNC     SkipReason = "dnc"
 	SkipHours   SkipReason = "hours"
 	SkipInvalid SkipReason = "invalid"
 )
 
-// EligibilityCheck reports whether a contact may be called now, or which rule forbids it.
+// EligibilityCheck reports whether a contact may be called now. If not, by is the rule that forbids it.
 type EligibilityCheck func(domain.Contact) (by SkipReason, ok bool)
 
-// Control implements mailbox.Control. Limits of the API bound the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. Limits of the API bound the number of messages.
 func (Start) Control()         {}
 func (Pause) Control()         {}
 func (Resume) Control()        {}
@@ -81,7 +81,7 @@ func (Drain) Control()         {}
 func (DialogEnded) Control()   {}
 func (RulesChanged) Control()  {}
 
-// Messages of a campaign to itself.
+// Messages that a campaign sends to itself.
 type (
 	snapshotLoaded struct {
 		generation uint64
@@ -107,7 +107,7 @@ type (
 	reloadDue struct{ generation uint64 } // the backoff after a failure of the store has passed
 )
 
-// Control implements mailbox.Control. At most one of each is in progress.
+// Control implements mailbox.Control: a full mailbox accepts this message. At most one message of each type is in progress.
 func (snapshotLoaded) Control() {}
 func (contactsRead) Control()   {}
 func (scriptRead) Control()     {}

@@ -11,16 +11,16 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// numberRepeat is the time after which a request to the numbers actor is repeated. A restarted actor has lost it.
+// numberRepeat is the time after which a request to the numbers actor is repeated, because a restarted actor has lost it.
 const numberRepeat = 2 * time.Second
 
-// numberRequests requests grants for the numbers of attempts and checks that the numbers may still be called.
+// numberRequests requests the grants to call the numbers of attempts. It also checks that the numbers may still be called.
 type numberRequests struct {
 	cfg  *Config
 	rows *storedRows
 }
 
-// checkEligibility reports whether a contact may be called, or which rule forbids it.
+// checkEligibility reports whether the contact of an attempt may be called. If not, by is the rule that forbids it.
 func (n *numberRequests) checkEligibility(t *pendingAttempt) (by SkipReason, ok bool) {
 	if n.cfg.Check != nil {
 		return n.cfg.Check(t.candidate.contact)
@@ -48,15 +48,15 @@ func (n *numberRequests) giveBack(ctx actor.Context, t *pendingAttempt) {
 	}
 }
 
-// opened informs the numbers actor that the attempt of a grant is durable.
+// opened tells the numbers actor that the attempt for which it granted the number is committed.
 func (n *numberRequests) opened(ctx actor.Context, t *pendingAttempt) {
 	if t.numberRequested {
 		ctx.Send(n.cfg.Numbers, numbers.AttemptCommitted{CallID: t.callID})
 	}
 }
 
-// stillAllowed reports whether a contact may be called now: its calling hours are open, and its number was not
-// listed since the grant.
+// stillAllowed reports whether the contact of an attempt may be called now. Its calling hours must be open, and its number
+// must not have been added to a do-not-call list since the grant.
 func (n *numberRequests) stillAllowed(t *pendingAttempt, now time.Time) bool {
 	return t.candidate.zone.window.Allows(now) && n.stillUnlisted(t)
 }
@@ -72,15 +72,15 @@ func (n *numberRequests) stillUnlisted(t *pendingAttempt) bool {
 	return err == nil && n.cfg.DNCRegistry.IsStillUnlisted(n.cfg.Workspace, n.rows.scrub(), number, t.grant.Filters)
 }
 
-// uncount removes a call that reached no callee from the daily count of its number. A call whose agent could not
-// speak did reach its callee.
+// uncount removes a call that reached no callee from the daily call count of its number. A call whose agent could not speak
+// stays counted, because it reached the callee.
 func (n *numberRequests) uncount(ctx actor.Context, e *call.Ended) {
 	if n.cfg.Numbers != nil && !e.Verdict.SpendsAttempt() && e.Verdict.Reason != domain.ReasonAgentUnavailable {
 		ctx.Send(n.cfg.Numbers, numbers.UncountAttempt{CallID: e.CallID, Number: e.Call.To, Environment: e.Call.Environment})
 	}
 }
 
-// rulingOfDenial converts a denial of the numbers actor into a ruling of the decision log.
+// rulingOfDenial converts a denial of the numbers actor into a rule description for the decision log.
 func rulingOfDenial(m numbers.NumberDenied) domain.Ruling {
 	switch m.Reason {
 	case numbers.DNC:

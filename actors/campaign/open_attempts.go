@@ -7,10 +7,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// lostLimit is how long an attempt may lack a call actor before it is closed. A live call repeats its end every 2 s.
+// lostLimit is how long an attempt may lack a call actor. After that it is closed as never sent. A live call would have
+// reported its end by then, because it repeats the report every 2 s.
 const lostLimit = 5 * time.Second
 
-// attemptRows are the immutable rows of an attempt as it was opened.
+// attemptRows are the attempt record and the call record as stored when the attempt was opened. They never change.
 type attemptRows struct {
 	row  domain.Attempt
 	call domain.Call
@@ -23,7 +24,7 @@ type openAttempt struct {
 	lostUntil time.Time // when a lost attempt is closed as never sent
 }
 
-// openAttempts holds the attempts that are open in the store and the ends that wait for their commit. Only the
+// openAttempts holds the attempts that are open in the store, and the ends of calls that wait for their commit. Only the
 // first end of an attempt counts.
 type openAttempts struct {
 	attempts map[string]*openAttempt // by attempt ID
@@ -37,9 +38,8 @@ func newOpenAttempts() openAttempts {
 	return openAttempts{attempts: make(map[string]*openAttempt), closing: make(map[string]bool)}
 }
 
-// adopt replaces the attempts by the stored ones. It queues the end of attempts of other processes (boot) and
-// watches attempts whose calls are not live. It returns the calls of the interrupted attempts and of ends that are
-// already stored.
+// adopt replaces the attempts by the stored ones. It queues the end of attempts from processes other than boot, and watches
+// attempts whose calls are not live. It returns the calls of interrupted attempts and of ends that are already stored.
 func (o *openAttempts) adopt(stored []*openAttempt, boot string, isLive func(callID string) bool, now time.Time) (interrupted, committed []string) {
 	known := o.lost
 	o.attempts, o.lost, o.lostDue = make(map[string]*openAttempt, len(stored)), make(map[string]*openAttempt), time.Time{}
@@ -60,7 +60,8 @@ func (o *openAttempts) adopt(stored []*openAttempt, boot string, isLive func(cal
 	return interrupted, o.dropCommittedEnds()
 }
 
-// dropCommittedEnds removes ends that are already stored although their commit failed, and returns their calls.
+// dropCommittedEnds removes the ends of attempts that are not open in the store any more, and returns their calls. Their
+// commit was durable although it returned an error.
 func (o *openAttempts) dropCommittedEnds() (callIDs []string) {
 	ends := o.ends[:0]
 	o.closing = make(map[string]bool)
@@ -78,7 +79,7 @@ func (o *openAttempts) dropCommittedEnds() (callIDs []string) {
 	return callIDs
 }
 
-// has reports whether an attempt is open with this call.
+// has reports whether the attempt is open and belongs to this call.
 func (o *openAttempts) has(attemptID, callID string) bool {
 	t := o.attempts[attemptID]
 	return t != nil && t.row.CallID == callID
@@ -106,7 +107,7 @@ func (o *openAttempts) closeUnsent(rows *attemptRows, now time.Time) {
 	o.queueEnd(call.EndAsNotStarted(rows.call, rows.row, now.UTC()))
 }
 
-// takeEnds removes and returns at most so many ends for a commit.
+// takeEnds removes up to most ends from the queue and returns them for a commit.
 func (o *openAttempts) takeEnds(most int) []call.Ended {
 	n := min(len(o.ends), most)
 	ends := o.ends[:n:n]
@@ -114,17 +115,17 @@ func (o *openAttempts) takeEnds(most int) []call.Ended {
 	return ends
 }
 
-// returnEnds puts the ends of a failed commit back in front.
+// returnEnds puts the ends of a failed commit back at the front of the queue.
 func (o *openAttempts) returnEnds(ends []call.Ended) { o.ends = append(ends, o.ends...) }
 
-// addLost records an attempt without a call actor.
+// addLost records an open attempt whose call has no actor. The attempt is closed at the time until.
 func (o *openAttempts) addLost(t *openAttempt, until time.Time) {
 	t.lostUntil, o.lost[t.row.ID] = until, t
 	o.lostDue = earlier(o.lostDue, until)
 }
 
-// closeLost queues the ends of lost attempts after their time limit: their INVITE was never sent. checked is the
-// number of entries examined.
+// closeLost queues the ends of attempts that lacked a call actor until their time limit. Their INVITE was never sent.
+// checked is the number of attempts that it examined.
 func (o *openAttempts) closeLost(now time.Time) (checked int) {
 	if !isReached(o.lostDue, now) {
 		return 0
@@ -145,7 +146,7 @@ func (o *openAttempts) closeLost(now time.Time) (checked int) {
 	return checked
 }
 
-// live returns the calls of open attempts without a known end.
+// live returns the calls of open attempts whose end was not reported yet.
 func (o *openAttempts) live() (callIDs []string) {
 	for id, t := range o.attempts {
 		if !o.closing[id] {
@@ -155,7 +156,7 @@ func (o *openAttempts) live() (callIDs []string) {
 	return callIDs
 }
 
-// countByZone counts the open attempts of each zone by attempt number.
+// countByZone counts the open attempts by zone and attempt number.
 func (o *openAttempts) countByZone() map[*zone][]int {
 	counts := make(map[*zone][]int)
 	for _, t := range o.attempts {

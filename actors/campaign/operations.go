@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// operation is a change of the campaign's status. A commit contains at most one.
+// operation is a requested change of the campaign's status. A commit contains at most one operation.
 type operation struct {
 	on     lifecycle.Operation
 	hangup bool
@@ -43,12 +43,12 @@ func (o operation) reply(ctx actor.Context, m any) {
 	}
 }
 
-// isStop reports whether a request stops calls. Even a full store accepts such a change.
+// isStop reports whether the operation is an API request that stops calls. Even a full store accepts such a change.
 func (o operation) isStop() bool {
 	return o.sender != nil && (o.on == lifecycle.Pause || o.on == lifecycle.Cancel)
 }
 
-// hangUp ends the live calls after a cancellation with HangupActive.
+// hangUp ends the live calls if the operation is a cancellation with HangupActive.
 func (o operation) hangUp(ctx actor.Context, calls *actor.PID, open *openAttempts) {
 	if o.on != lifecycle.Cancel || !o.hangup {
 		return
@@ -73,8 +73,8 @@ func (a *Campaign) onOperation(ctx actor.Context, op operation) {
 	}
 }
 
-// nextOperation removes and returns the first operation that changes the status, and answers the others. nil: there
-// is none, or it waits for the script.
+// nextOperation removes and returns the first queued operation that changes the status. It replies to operations that are
+// not allowed or change nothing. It returns nil if there is no such operation or the script is still being read.
 func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operation, to domain.CampaignStatus) {
 	c := &a.rows.campaign
 	for len(a.requests.operations) > 0 {
@@ -102,7 +102,7 @@ func (a *Campaign) nextOperation(ctx actor.Context, now time.Time) (op *operatio
 	return nil, c.Status
 }
 
-// allowedBy reports whether an operation of the campaign itself agrees with the dialer's current decision.
+// allowedBy reports whether the dialer's current decision still supports an operation that the campaign itself requested.
 func (o operation) allowedBy(do dialer.Action) bool {
 	switch o.on {
 	case lifecycle.Due:
@@ -142,7 +142,7 @@ func (a *Campaign) onScriptRead(ctx actor.Context, m scriptRead) {
 	}
 }
 
-// changeStatus adds a change of the campaign's status.
+// changeStatus adds a change of the campaign's status to the commit.
 func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned bool) {
 	b.operation = op
 	b.addRider(op.rider)

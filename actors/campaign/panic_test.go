@@ -16,7 +16,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// panicAt makes the actor panic at messages of a kind, by their number from 1. thrown returns the number of panics.
+// panicAt makes the actor panic at the given occurrences of a message type, counted from 1. thrown returns the number of
+// panics so far.
 func (w *fixture) panicAt(kind string, which ...int) (thrown func() int) {
 	seen, n := 0, 0
 	synctest.Wait() // no message is being handled

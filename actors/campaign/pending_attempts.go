@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 )
 
-// leaseMargin is the least remaining validity of a permit when its attempt is opened.
+// leaseMargin is the minimum remaining validity of a permit at the time when its attempt is committed.
 const leaseMargin = 2 * time.Second
 
-// pendingAttempt is an attempt before its INVITE. It has a permit and then waits for a trunk slot, for a grant of
-// its number and for its commit, which adds its rows.
+// pendingAttempt is a call attempt before its INVITE. It has a permit and then waits for a trunk slot, for the grant of its
+// number, and for its commit. The commit adds attemptRows.
 type pendingAttempt struct {
 	callID    string
 	candidate candidate
@@ -29,7 +29,8 @@ type pendingAttempt struct {
 	*attemptRows
 }
 
-// checkAt returns when a waiting attempt needs attention: its permit expires or its request is repeated.
+// checkAt returns the time at which a waiting attempt needs attention. At that time its permit expires or its number request
+// is repeated.
 func (t *pendingAttempt) checkAt() time.Time {
 	if t.numberRequested {
 		return earlier(t.permit.Expires, t.numberRequestedAt.Add(numberRepeat))
@@ -37,13 +38,12 @@ func (t *pendingAttempt) checkAt() time.Time {
 	return t.permit.Expires
 }
 
-// pendingAttempts holds attempts from their permit to their commit. Time limits are checked only when the earliest
-// one passes, so the cost of a message does not grow with the number of attempts. The bounds may be too early but
-// never too late.
+// pendingAttempts holds attempts from their permit to their commit. It checks time limits only when the earliest one passes,
+// so the cost of a message does not grow with the number of attempts. That earliest time may be too early but never too late.
 type pendingAttempts struct {
 	waiting    map[string]*pendingAttempt // for a slot or a grant, by call ID
 	waitingDue time.Time                  // no waiting attempt needs attention before this time
-	granted    []*pendingAttempt          // complete, waiting for their commit, in order
+	granted    []*pendingAttempt          // attempts with all grants that wait for their commit, oldest first
 	grantedDue time.Time                  // no permit in granted expires before this time
 }
 
@@ -54,21 +54,21 @@ func newPendingAttempts() pendingAttempts {
 // count returns the number of all pending attempts.
 func (p *pendingAttempts) count() int { return len(p.waiting) + len(p.granted) }
 
-// addWaiting adds an attempt that waits for a reply.
+// addWaiting adds an attempt that waits for its trunk slot or for the grant of its number.
 func (p *pendingAttempts) addWaiting(t *pendingAttempt) {
 	p.waiting[t.callID] = t
 	p.waitingDue = earlier(p.waitingDue, t.checkAt())
 }
 
-// takeWaiting removes and returns the waiting attempt of a call; nil: there is none.
+// takeWaiting removes and returns the waiting attempt of a call, or nil if there is none.
 func (p *pendingAttempts) takeWaiting(callID string) *pendingAttempt {
 	t := p.waiting[callID]
 	delete(p.waiting, callID)
 	return t
 }
 
-// takeRequested removes and returns the attempt that waits for the reply to this request. Otherwise known reports
-// whether it waits for the reply to a later request.
+// takeRequested removes and returns the attempt that waits for the reply to this number request. If the attempt waits for
+// the reply to a later request, takeRequested returns nil and true.
 func (p *pendingAttempts) takeRequested(callID string, request int) (t *pendingAttempt, known bool) {
 	t, known = p.waiting[callID]
 	if !known || t.numberRequest != request {
@@ -77,13 +77,13 @@ func (p *pendingAttempts) takeRequested(callID string, request int) (t *pendingA
 	return p.takeWaiting(callID), true
 }
 
-// addGranted adds an attempt that waits for its commit.
+// addGranted adds an attempt that has all grants and waits for its commit.
 func (p *pendingAttempts) addGranted(t *pendingAttempt) {
 	p.granted = append(p.granted, t)
 	p.grantedDue = earlier(p.grantedDue, t.permit.Expires)
 }
 
-// takeGranted removes and returns the first attempts for a commit, at most so many.
+// takeGranted removes and returns up to most attempts for a commit, the oldest first.
 func (p *pendingAttempts) takeGranted(most int) []*pendingAttempt {
 	n := min(len(p.granted), most)
 	taken := p.granted[:n:n]
@@ -91,8 +91,8 @@ func (p *pendingAttempts) takeGranted(most int) []*pendingAttempt {
 	return taken
 }
 
-// checkWaiting calls expire for waiting attempts with an expired permit, and repeat for those with an unanswered
-// request. checked is the number of entries examined.
+// checkWaiting calls expire for waiting attempts with an expired permit, and repeat for those whose number request is
+// unanswered. checked is the number of attempts that it examined.
 func (p *pendingAttempts) checkWaiting(now time.Time, expire, repeat func(*pendingAttempt)) (checked int) {
 	if !isReached(p.waitingDue, now) {
 		return 0
@@ -113,8 +113,8 @@ func (p *pendingAttempts) checkWaiting(now time.Time, expire, repeat func(*pendi
 	return checked
 }
 
-// checkGranted calls expire for granted attempts whose permit would expire during a commit. checked is the number
-// of entries examined.
+// checkGranted calls expire for attempts that wait for their commit and whose permit would expire during it. checked is the
+// number of attempts that it examined.
 func (p *pendingAttempts) checkGranted(now time.Time, expire func(*pendingAttempt)) (checked int) {
 	limit := now.Add(leaseMargin / 2)
 	if p.grantedDue.IsZero() || !p.grantedDue.Before(limit) {
@@ -133,7 +133,7 @@ func (p *pendingAttempts) checkGranted(now time.Time, expire func(*pendingAttemp
 	return checked
 }
 
-// dropGranted removes the granted attempts for which drop returns true.
+// dropGranted removes those attempts waiting for their commit for which drop returns true.
 func (p *pendingAttempts) dropGranted(drop func(*pendingAttempt) bool) {
 	p.granted = slices.DeleteFunc(p.granted, drop)
 }
@@ -150,7 +150,7 @@ func (p *pendingAttempts) takeAll() []*pendingAttempt {
 	return all
 }
 
-// ordinals returns the contacts of all pending attempts.
+// ordinals returns the positions of the contacts of all pending attempts in the campaign's contact list.
 func (p *pendingAttempts) ordinals() map[int]bool {
 	ordinals := make(map[int]bool, p.count())
 	for _, t := range p.waiting {

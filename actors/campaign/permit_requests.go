@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/actors/lines"
 )
 
-// permitRepeat is the time after which permits are requested again. A restarted lines actor has lost the request.
+// permitRepeat is the time after which permits are requested again, because a restarted lines actor has lost the request.
 const permitRepeat = 10 * time.Second
 
-// permitRequests tracks the permits requested from the lines actor. Permits of an earlier generation, or in excess,
-// are returned.
+// permitRequests tracks the call permits that the campaign has requested from the lines actor. The campaign returns permits
+// that belong to an earlier generation or that exceed the request.
 type permitRequests struct {
 	cfg  *Config
 	rows *storedRows
@@ -30,7 +30,7 @@ func newPermitRequests(cfg *Config, rows *storedRows) permitRequests {
 
 func (p *permitRequests) lines() *actor.PID { return p.cfg.Lines(p.rows.campaign.Environment) }
 
-// request requests more permits. At most retries of all requested permits are for retries.
+// request requests more permits. Up to the given number of retries, the permits are for contacts that are due for a retry.
 func (p *permitRequests) request(ctx actor.Context, more, retries int, now time.Time) {
 	p.requested += more
 	p.requestedAt = now
@@ -43,8 +43,8 @@ func (p *permitRequests) send(ctx actor.Context, retries int) {
 	})
 }
 
-// repeat requests all outstanding permits again after permitRepeat. Permits in transit may be lost, so none is
-// counted.
+// repeat requests all outstanding permits again after permitRepeat. It starts a new generation, so permits that are still on
+// their way are not accepted.
 func (p *permitRequests) repeat(ctx actor.Context, retries int, now time.Time) {
 	if p.requested > 0 && !now.Before(p.repeatAt()) {
 		p.requestedAt = now
@@ -54,10 +54,10 @@ func (p *permitRequests) repeat(ctx actor.Context, retries int, now time.Time) {
 	}
 }
 
-// repeatAt returns when the request is repeated.
+// repeatAt returns the time at which the permits are requested again.
 func (p *permitRequests) repeatAt() time.Time { return p.requestedAt.Add(permitRepeat) }
 
-// accept reports whether a permit was requested.
+// accept reports whether a granted permit belongs to the current request and is still needed.
 func (p *permitRequests) accept(m lines.Permit) bool {
 	if m.Generation != p.generation {
 		return false
@@ -70,7 +70,7 @@ func (p *permitRequests) accept(m lines.Permit) bool {
 	return true
 }
 
-// withdraw cancels the request.
+// withdraw cancels the outstanding permit request.
 func (p *permitRequests) withdraw(ctx actor.Context) {
 	if p.requested > 0 {
 		ctx.Request(p.lines(), lines.CancelRequest{})
@@ -83,13 +83,13 @@ func (p *permitRequests) giveBack(ctx actor.Context, permit lines.Permit) {
 	ctx.Send(p.lines(), lines.ReturnPermit{Permit: permit})
 }
 
-// trunkPause is a pause of trunk slot requests.
+// trunkPause is a period in which the campaign requests no trunk slots.
 type trunkPause struct {
 	until    time.Time
 	spendCap bool // the pause is due to the daily_spend_cap
 }
 
-// extend extends the pause until a time, if that is later than its end.
+// extend extends the pause until the given time. An earlier time has no effect.
 func (p *trunkPause) extend(until time.Time, spendCap bool) {
 	if until.After(p.until) {
 		p.until, p.spendCap = until, spendCap

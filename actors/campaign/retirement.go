@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// canRetire reports whether the campaign has ended and nothing of it is in progress. HandleEnded then answers
-// requests from the store, and the process needs no memory for the campaign.
+// canRetire reports whether the campaign has ended and has no calls, commits or requests in progress. Its actor can then
+// stop to free memory. HandleEnded answers later requests from the store.
 func (a *Campaign) canRetire() bool {
 	return a.rows.campaign.Status.Final() && len(a.open.attempts) == 0 && len(a.open.ends) == 0 && len(a.queue.attempts) == 0 &&
 		a.commits.inFlight == nil && a.requests.isEmpty()
@@ -39,7 +39,7 @@ func HandleEnded(c *domain.Campaign, p *domain.Progress, msg any) (domain.Campai
 	return domain.NewStatusObject(c, p), nil
 }
 
-// invalidState returns the error for an operation that the status does not allow.
+// invalidState returns the error for an operation that the campaign's status does not allow.
 func invalidState(s domain.CampaignStatus, on lifecycle.Operation, allowed []domain.CampaignStatus) *domain.Error {
 	return domain.Errorf(domain.CodeInvalidState, "a campaign that is %s cannot %s", s, on).
 		With("current_status", s).With("allowed_from", allowed)

@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// learnHistory collects the statistics of the loaded contacts for estimates.
+// learnHistory collects retry statistics of all contacts after loading, for the estimate of the campaign's end.
 func (q *contactQueue) learnHistory() {
 	for i, b := range q.states {
 		spent := int(q.attempts[i])
@@ -22,7 +22,7 @@ func (q *contactQueue) learnHistory() {
 	}
 }
 
-// learnChange updates the statistics after a change of a contact.
+// learnChange updates the retry statistics after a change of a contact's state.
 func (q *contactQueue) learnChange(d contactDelta) {
 	was, spent := q.state(d.ordinal), q.attempts[d.ordinal]
 	if was == domain.ContactRetryWait {
@@ -40,8 +40,8 @@ func (q *contactQueue) learnChange(d contactDelta) {
 	}
 }
 
-// dropFromCohorts removes a contact that no longer waits from the cohorts of its zone. If the zone is unknown, any
-// cohort with an equal contact is reduced.
+// dropFromCohorts removes a contact that has stopped waiting for a retry from the retry cohorts of its zone. If the zone is
+// unknown, it reduces any cohort with the same number of attempts.
 func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 	if z != nil && z.cohorts.Remove(spent) || q.cohorts.Remove(spent) {
 		return
@@ -53,8 +53,8 @@ func (q *contactQueue) dropFromCohorts(z *zone, spent int) {
 	}
 }
 
-// contactGroups groups the classified contacts by their calling hours. live are the open attempts by zone and attempt
-// number.
+// contactGroups groups the classified contacts by their calling hours, for the estimate of the campaign's end. live contains
+// the numbers of open attempts by zone and attempt number.
 func (q *contactQueue) contactGroups(live map[*zone][]int) []dialer.ContactGroup {
 	var all []dialer.ContactGroup
 	for _, z := range q.zones {

@@ -20,7 +20,7 @@ const (
 	liveCallsTimeout = 5 * time.Second // for the reply of the calls actor
 )
 
-// snapshot is the stored state of a campaign.
+// snapshot is the state of a campaign as read from the store.
 type snapshot struct {
 	rows     storedRows
 	script   *domain.Script // pinned for the campaign; nil: the campaign has not started
@@ -48,8 +48,8 @@ func newReader(ctx actor.Context, cfg *Config, edited bool) snapshotReader {
 	}
 }
 
-// load reads everything except the contacts themselves. It reads the counters first: a later commit of an earlier
-// actor increases their version, and the next commit of this actor then conflicts.
+// load reads the stored state without the contacts themselves. It reads the counters first. If an earlier actor commits
+// later, the version of the counters increases, and the next commit of this actor conflicts.
 func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{live: make(map[string]bool)}
 	var err error
@@ -103,8 +103,8 @@ func (r snapshotReader) load(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// latestScript reads the script again if the campaign follows the latest version. If the agent was deleted, the
-// pinned script stays.
+// latestScript reads the script again if the campaign follows the latest version of its agent. If the agent was deleted, the
+// script stored at the campaign's start stays.
 func (r snapshotReader) latestScript(ctx context.Context, s *snapshot) error {
 	if !s.rows.campaign.FollowLatest || s.script == nil || r.script == nil {
 		return nil
@@ -166,8 +166,8 @@ func (r snapshotReader) retries(ctx context.Context, s *snapshot) error {
 	})
 }
 
-// dueAt returns when a stored retry is due. An attempt with an end in the future shows that the clock was set back;
-// its contact then waits for the full delay.
+// dueAt returns when a stored retry is due. If the last attempt ended in the future, the clock was set back, and the contact
+// waits for the full delay from now.
 func dueAt(r *domain.ContactResult, now time.Time) time.Time {
 	switch {
 	case r.Outcome == "": // the attempt does not count: retry at once

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// estimateAge is how long an estimate is reused, because a new one takes about a millisecond.
+// estimateAge is how long the estimated end of the campaign is reused. Computing a new one takes about a millisecond.
 const estimateAge = 5 * time.Second
 
 // statusPublisher decides when campaign.progress is due and caches the estimated end of the campaign.
@@ -21,23 +21,25 @@ type statusPublisher struct {
 	completion *time.Time
 }
 
-// adopt starts from the stored counters.
+// adopt initializes the publisher from the stored progress. If the percentage differs from the reported one, something has
+// changed.
 func (p *statusPublisher) adopt(progress *domain.Progress) {
 	p.changed = p.changed || int(progress.Percent()) != progress.ReportedPercent
 }
 
-// due returns whether campaign.progress is due, or when it will be; zero: after the next change.
+// due reports whether campaign.progress is due now. If not, it returns the time at which it will be due, or zero if only the
+// next change makes it due.
 func (p *statusPublisher) due(progress *domain.Progress, now time.Time) (bool, time.Time) {
 	return dialer.CheckProgressReport(progress, p.changed, now)
 }
 
-// committed records a commit that changed contacts or contained campaign.progress.
+// committed records a commit. changed says that it changed contacts, and published that it contained campaign.progress.
 func (p *statusPublisher) committed(changed, published bool) {
 	p.changed = (p.changed || changed) && !published
 }
 
-// estimate returns when all contacts will have been called; nil: unknown. It calls outlook only if the cached
-// estimate is too old or for another status.
+// estimate returns the time by which all contacts will have been called, or nil if it is unknown. It calls outlook only if
+// the cached estimate is too old or was made for another status.
 func (p *statusPublisher) estimate(status domain.CampaignStatus, now time.Time, outlook func(time.Time) dialer.EstimateInput) *time.Time {
 	if status != p.status || now.Sub(p.computedAt) >= estimateAge {
 		p.computedAt, p.status, p.completion = now, status, dialer.Estimate(outlook(now), now)
@@ -59,7 +61,7 @@ func (a *Campaign) onStatus(ctx actor.Context) {
 	}
 }
 
-// statusObject returns the current status object.
+// statusObject returns the campaign's status as the API shows it.
 func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
 	s := domain.NewStatusObject(&a.rows.campaign, &a.rows.progress)
 	if a.rows.isRunning() || a.rows.campaign.Status == domain.CampaignScheduled {
@@ -69,7 +71,7 @@ func (a *Campaign) statusObject(now time.Time) domain.CampaignStatusObject {
 	return s
 }
 
-// outlook returns the input of an estimate.
+// outlook returns the input for estimating the campaign's end.
 func (a *Campaign) outlook(now time.Time) dialer.EstimateInput {
 	v := a.view(now)
 	live := time.Duration(0)

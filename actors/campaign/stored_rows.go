@@ -5,8 +5,8 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// storedRows are the campaign and its counters as last committed, with their versions for the guards of the next
-// commit.
+// storedRows are the campaign record and its counters as last committed. The next commit uses their versions as guards
+// against concurrent changes.
 type storedRows struct {
 	campaign        domain.Campaign
 	campaignVersion uint64 // 0: the campaign was not read yet
@@ -14,7 +14,7 @@ type storedRows struct {
 	progressVersion uint64
 }
 
-// scrub returns which do-not-call lists apply to the contacts.
+// scrub returns the rules that say which do-not-call lists apply to the contacts.
 func (r *storedRows) scrub() dnc.ScrubRules { return dnc.CampaignScrub(&r.campaign) }
 
 // optOutKeywords returns the keywords, spoken or keyed, by which a callee refuses further calls.

@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// A day of a campaign with a later start, calling hours, retries and an end passes in minutes. Calls keep their
-// real duration.
+// With a time factor, one day of a test campaign passes in minutes, including its start, calling hours, retries and end.
+// Calls keep their real duration.
 func TestTimeFactorShortensDayOfTestCampaign(t *testing.T) {
 	t.Parallel()
 	const factor = 240 // a day in six minutes

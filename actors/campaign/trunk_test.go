@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// useTrunkActor restarts the process with the real trunk actor instead of the test's replies.
+// useTrunkActor restarts the simulated process with the real trunk actor instead of prepared replies.
 func (w *fixture) useTrunkActor(cfg trunk.Config) {
 	w.Helper()
 	cfg.Log = slog.New(slog.DiscardHandler)
@@ -32,8 +32,8 @@ func testTrunk(change func(*domain.Trunk)) domain.Trunk {
 	return t
 }
 
-// waitingReasons returns the waiting reasons that the status shows within two seconds. Between two denials of a
-// slot the reason may be the pace.
+// waitingReasons returns all waiting reasons that the status shows within two seconds. Several are possible: between two
+// slot denials the campaign waits for its pacing.
 func (w *fixture) waitingReasons() map[string]bool {
 	w.Helper()
 	reasons := make(map[string]bool)

@@ -8,15 +8,15 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// wakeUp is the one timer of a campaign. It is set to the earliest time at which something is due.
+// wakeUp is the only timer of a campaign. It is set to the earliest time at which any action is due.
 type wakeUp struct {
 	cancel func()    // nil: no timer is set
 	due    time.Time // when the timer expires
 	number uint64    // number of the last timer; messages of earlier timers are ignored
 }
 
-// set sets the timer to at; zero: no timer. A timer that expires earlier stays, because most messages only move the
-// time later.
+// set sets the timer to at, or stops it if at is zero. A running timer that expires earlier stays, because most messages
+// only postpone the next action.
 func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 	if at.IsZero() {
 		w.stop()
@@ -32,7 +32,7 @@ func (w *wakeUp) set(ctx actor.Context, at, now time.Time) {
 	w.cancel, w.due = mailbox.SendAfter(ctx, wait, wakeUpDue{w.number}), due
 }
 
-// onWakeUpDue records that the timer has expired, unless a later timer was set.
+// onWakeUpDue records that the timer has expired. It ignores the message of a timer that was replaced.
 func (w *wakeUp) onWakeUpDue(m wakeUpDue) {
 	if m.number == w.number {
 		w.cancel = nil

@@ -6,11 +6,11 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// maxClosures is the number of closures counted at once: a few years of daily closures.
+// maxClosures limits the closures that one update counts. It covers a few years of daily closures.
 const maxClosures = 2000
 
-// zoneClosures counts how often a zone was closed since the campaign started. The count follows from the calendar,
-// so a restart does not change it.
+// zoneClosures counts how often the calling hours of a zone have closed since the campaign started. The count is computed
+// from the calendar, so a restart does not change it.
 type zoneClosures struct {
 	count       int
 	first       time.Time // begin of the first closure
@@ -20,7 +20,7 @@ type zoneClosures struct {
 	never       bool      // the zone does not close again
 }
 
-// update counts the closures from the start of the campaign until now.
+// update counts the closures of the calling hours w between start, the start of the campaign, and now.
 func (c *zoneClosures) update(w *calendar.Window, start, now time.Time) {
 	if c.open.IsZero() {
 		c.open = start

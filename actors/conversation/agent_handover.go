@@ -14,17 +14,17 @@ import (
 // maxHandovers is the maximum number of handovers between agents in one call.
 const maxHandovers = 10
 
-// agentLoaded carries the script of the agent that takes the call over.
+// agentLoaded carries the script of the agent that takes over the call.
 type agentLoaded struct {
 	act    pathway.ActionRequest
 	script domain.Script
 	err    error
 }
 
-// Control implements mailbox.Control. MaxHandovers bounds the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. maxHandovers bounds the number of messages.
 func (agentLoaded) Control() {}
 
-// loadAgent reads the script of the agent that takes the call over.
+// loadAgent reads the script of the agent that takes over the call. The reply is an agentLoaded message.
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
 	runtime := c.cfg.AgentRuntime
 	if runtime == nil {
@@ -38,7 +38,7 @@ func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
 	})
 }
 
-// agentLoaded starts the pathway of the new agent with everything known about the caller.
+// agentLoaded switches to the script of the new agent and starts its pathway. The information collected so far stays.
 func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
 	switch {
 	case c.finished || c.state.Over():

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// agentPause is the time during which the agent is silent, because someone else speaks with the caller or a
-// voicemail message is pending.
+// agentPause is the time during which the agent is silent. Either another person speaks with the caller, or the agent waits
+// to leave a voicemail message.
 type agentPause struct {
 	active    bool
 	byPathway bool            // the pathway requested the transfer
@@ -33,7 +33,7 @@ func (c *Conversation) pauseAgent(ctx actor.Context) {
 	c.setInputHidden(false)
 }
 
-// resumeAgent continues after a transfer or another pause. ok: another person spoke with the caller during the
+// resumeAgent ends a pause, for example after a transfer. ok reports that another person spoke with the caller during the
 // pause.
 func (c *Conversation) resumeAgent(ctx actor.Context, ok bool) {
 	if !c.agentPause.active || c.finished {
@@ -73,7 +73,7 @@ func (c *Conversation) resumeAgent(ctx actor.Context, ok bool) {
 	}
 }
 
-// onHumanKey adds a key that the human pressed to the transcript.
+// onHumanKey adds a key to the transcript that the human in the call pressed during a transfer.
 func (c *Conversation) onHumanKey(ctx actor.Context, key byte) {
 	if c.transcript.human < 0 || c.finished || !strings.ContainsRune("0123456789*#ABCD", rune(key)) {
 		return
@@ -82,8 +82,8 @@ func (c *Conversation) onHumanKey(ctx actor.Context, key byte) {
 	c.transcript.waitForKeys(ctx)
 }
 
-// setInputHidden reports whether input must not be stored now. When hiding ends, buffered audio is dropped so that
-// recognizers do not get the hidden input.
+// setInputHidden sets whether the caller's input is secret and must not be stored. When the secret input ends, buffered
+// audio is dropped, so that recognizers do not get the secret.
 func (c *Conversation) setInputHidden(on bool) {
 	if on == c.inputHidden {
 		return

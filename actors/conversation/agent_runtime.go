@@ -14,17 +14,17 @@ import (
 // AgentRuntime sends requests to language models and calls tools. Its methods may be called from any goroutine and
 // return early when their context ends.
 type AgentRuntime interface {
-	// Respond sends a request to the language model. It calls sentence for each complete sentence of the response;
-	// first is the time to the first token.
+	// Respond sends a request to the language model. It calls sentence for each complete sentence of the response. The
+	// argument first is the time to the first token.
 	Respond(ctx context.Context, t ModelRequest, sentence func(text string, first time.Duration)) ModelResponse
-	// CallTool calls a tool of a node, or a tool that the model called at the node.
+	// CallTool calls a tool that the pathway node names or that the language model requested at that node.
 	CallTool(ctx context.Context, s *domain.Script, a pathway.ActionRequest) ToolResult
-	// AgentScript returns the script of another agent.
+	// AgentScript returns the script of another agent, which takes over the conversation.
 	AgentScript(ctx context.Context, id string) (domain.Script, error)
 }
 
-// TranscriptWatcher is implemented by an AgentRuntime that follows the transcript. SegmentChanged is called when a
-// segment begins and whenever it changes. It must not block.
+// TranscriptWatcher is an optional interface of an AgentRuntime that follows the transcript. SegmentChanged is called when
+// a segment begins and whenever it changes. It must not block.
 type TranscriptWatcher interface {
 	SegmentChanged(s domain.Segment)
 }
@@ -32,8 +32,8 @@ type TranscriptWatcher interface {
 // RealtimeRuntime is an AgentRuntime that can connect the caller to a realtime (speech-to-speech) engine.
 type RealtimeRuntime interface {
 	AgentRuntime
-	// OpenRealtime opens a session of a realtime engine. onEvent gets its events, possibly before OpenRealtime
-	// returns, but never after Close.
+	// OpenRealtime opens a session of a realtime engine. onEvent receives the events of the session, possibly before
+	// OpenRealtime returns, but never after Close.
 	OpenRealtime(ctx context.Context, s *domain.Script, brief string, d pathway.StartRealtime, onEvent func(speech.RealtimeEvent)) (RealtimeConnection, error)
 	// CanReplaceRealtime reports whether a language model with speech engines can take over if the realtime engine
 	// fails.
@@ -56,7 +56,7 @@ type ModelRequest struct {
 	OnPassages func(from []domain.Passage) // called before the first sentence with the passages of the knowledge bases
 }
 
-// ModelResponse is the end of a model's response. Failed is "" or an error code.
+// ModelResponse is sent after the last sentence of a model's response. Failed is "" or an error code.
 type ModelResponse struct {
 	Calls     []pathway.ToolCall
 	Failed    string
@@ -70,30 +70,30 @@ type ToolResult struct {
 	Text string
 }
 
-// ActionPerformed reports a performed action to the call.
+// ActionPerformed reports to the call actor that the agent has performed an action.
 type ActionPerformed struct {
 	Action    string
 	Arguments json.RawMessage // JSON object
 	Result    json.RawMessage // JSON object
 	Duration  time.Duration
-	// Appointment is the unredacted change of an appointment.
+	// Appointment is the change of an appointment in the calendar, without redaction.
 	Appointment booking.AppointmentAction
 }
 
-// IntentRecognized reports the caller's intent to the call.
+// IntentRecognized reports to the call actor which intent was recognized in the caller's words.
 type IntentRecognized struct {
 	Name       string
 	Confidence float64
 	Entities   map[string]string
 }
 
-// AgentHandedOver reports to the call that another agent has taken over.
+// AgentHandedOver reports to the call actor that another agent has taken over the conversation.
 type AgentHandedOver struct {
 	AgentID, PathwayID, From string
 	Version                  int
 }
 
-// Control implements mailbox.Control. The call bounds the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
 func (ActionPerformed) Control()  {}
 func (IntentRecognized) Control() {}
 func (AgentHandedOver) Control()  {}

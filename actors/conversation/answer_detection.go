@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// AnswererDetected reports to the call who or what answered (the field answered_by). It is sent again if the result
-// changes.
+// AnswererDetected reports to the call actor whether a person or a machine answered, as in the API field answered_by. It is
+// sent again if the result changes.
 type AnswererDetected struct{ By string }
 
 type (
@@ -21,7 +21,7 @@ type (
 	beepTimeout   struct{ generation int } // the wait for a beep ends
 )
 
-// Control implements mailbox.Control. The call bounds the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
 func (AnswererDetected) Control() {}
 func (answerTimeout) Control()    {}
 func (beepTimeout) Control()      {}
@@ -33,7 +33,7 @@ const (
 	messageNode        = "voicemail"
 )
 
-// messageStage is the progress of a voicemail message.
+// messageStage is the progress of leaving a voicemail message.
 type messageStage uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	messageDone
 )
 
-// answerAction is what the conversation does after a detection event.
+// answerAction is the reaction of the conversation to an event of answer detection.
 type answerAction uint8
 
 const (
@@ -57,8 +57,8 @@ const (
 	endCall                     // end the call without a message
 )
 
-// answerDetection decides how to react to the detected answerer. It is a state machine: each event returns an
-// action.
+// answerDetection decides how the conversation reacts when a person or a machine has answered. It is a state machine: each
+// event returns an action.
 type answerDetection struct {
 	pathwayBegun    bool
 	waitsForVerdict bool // the pathway waits for the verdict
@@ -68,11 +68,11 @@ type answerDetection struct {
 	generation      int // number of the current wait for the beep
 }
 
-// hasMachine reports whether a machine answered and gets a message.
+// hasMachine reports whether a machine has answered and the agent leaves a voicemail message.
 func (a *answerDetection) hasMachine() bool { return a.stage != noMessage }
 
-// onVerdict handles a verdict. absent: the agent is paused. over: the pathway has ended. It returns false if the
-// verdict is ignored.
+// onVerdict handles a result of answering machine detection. absent says that the agent is paused, over that the pathway has
+// ended. onVerdict returns false if it ignores the result.
 func (a *answerDetection) onVerdict(by amd.Class, absent, over bool, onMachine string) (answerAction, bool) {
 	absent = absent && !a.hasMachine()
 	switch {
@@ -97,7 +97,7 @@ func (a *answerDetection) onVerdict(by amd.Class, absent, over bool, onMachine s
 	return endCall, true
 }
 
-// onVerdictTimeout starts a pathway that waits for a verdict.
+// onVerdictTimeout starts a pathway that has waited too long for the result of answering machine detection.
 func (a *answerDetection) onVerdictTimeout() answerAction {
 	if a.waitsForVerdict {
 		return beginPathway
@@ -105,7 +105,7 @@ func (a *answerDetection) onVerdictTimeout() answerAction {
 	return noAnswerAction
 }
 
-// onKey handles a key. Only persons press keys. It returns false if nothing changes.
+// onKey handles a pressed key, which proves that a person answered. It returns false if nothing changes.
 func (a *answerDetection) onKey(absent bool) (answerAction, bool) {
 	if a.isPerson || a.stage == messageDone || absent && !a.hasMachine() {
 		return noAnswerAction, false
@@ -123,7 +123,7 @@ func (a *answerDetection) resume() answerAction {
 	return resumePathway
 }
 
-// onBeep starts the message anew at the beep, because the mailbox records nothing from before.
+// onBeep starts the voicemail message from its beginning at the beep, because the mailbox does not record earlier audio.
 func (a *answerDetection) onBeep() answerAction {
 	switch a.stage {
 	case messageAwaitsBeep:
@@ -137,7 +137,7 @@ func (a *answerDetection) onBeep() answerAction {
 	return noAnswerAction
 }
 
-// onGreetingEnd starts the message if no beep was heard so far.
+// onGreetingEnd starts the voicemail message at the end of the greeting if no beep was heard so far.
 func (a *answerDetection) onGreetingEnd() answerAction {
 	if a.stage != messageAwaitsBeep {
 		return noAnswerAction
@@ -146,7 +146,7 @@ func (a *answerDetection) onGreetingEnd() answerAction {
 	return leaveMessage
 }
 
-// onBeepTimeout starts the message if neither a beep nor the end of the greeting was heard.
+// onBeepTimeout starts the voicemail message if neither a beep nor the end of the greeting was heard in time.
 func (a *answerDetection) onBeepTimeout(m beepTimeout) answerAction {
 	if m.generation != a.generation {
 		return noAnswerAction
@@ -154,7 +154,7 @@ func (a *answerDetection) onBeepTimeout(m beepTimeout) answerAction {
 	return a.onGreetingEnd()
 }
 
-// onHoldEnd repeats a message that a hold interrupted.
+// onHoldEnd repeats a voicemail message that was interrupted while the call was on hold.
 func (a *answerDetection) onHoldEnd() answerAction {
 	if a.stage == messageBeforeBeep || a.stage == messageAfterBeep {
 		return repeatMessage
@@ -162,7 +162,7 @@ func (a *answerDetection) onHoldEnd() answerAction {
 	return noAnswerAction
 }
 
-// checkMachineWords detects announcements of machines by their words in the first seconds.
+// checkMachineWords detects an answering machine by typical words in the first seconds of the call.
 func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
 	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() || c.cfg.Player.Mark() > machineWordsWindow {
 		return
@@ -172,7 +172,7 @@ func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
 	}
 }
 
-// answerClassified acts on a verdict of answering machine detection.
+// answerClassified reacts to a result of answering machine detection.
 func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
 	if c.finished {
 		return
@@ -183,7 +183,7 @@ func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
 	}
 }
 
-// answeredByKey treats a key as proof that a person answered.
+// answeredByKey treats a pressed key as proof that a person answered.
 func (c *Conversation) answeredByKey(ctx actor.Context) {
 	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() {
 		return
@@ -201,7 +201,7 @@ func (c *Conversation) reportAnswerer(ctx actor.Context, by amd.Class) {
 	}
 }
 
-// actOnAnswer performs an action of answer detection.
+// actOnAnswer executes an action that the state machine of answer detection has returned.
 func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 	switch do {
 	case noAnswerAction:
@@ -229,7 +229,7 @@ func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 	}
 }
 
-// speakMessage speaks the voicemail message from its beginning. first: variables without a value are reported.
+// speakMessage speaks the voicemail message from its beginning. If first is set, it reports variables without a value.
 func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
 	if c.finished {
 		return
@@ -247,7 +247,7 @@ func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
 	c.speak(ctx, pathway.Say{Node: messageNode, Text: text, Shown: shown, Sensitive: text != shown})
 }
 
-// endAtMachine ends the call after a delay.
+// endAtMachine ends a call that a machine has answered, after a delay.
 func (c *Conversation) endAtMachine(ctx actor.Context, after time.Duration) {
 	c.answer.stage = messageDone
 	c.input.supersede()

@@ -1,6 +1,6 @@
 // Package conversation is the actor that runs a pathway on a call.
 //
-// It speaks prompts, recognizes speech and keys, and writes the transcript. Package domain/pathway decides the next
+// The actor speaks prompts, recognizes speech and keys, and writes the transcript. Package domain/pathway decides the next
 // steps. The call actor owns the SIP dialog.
 package conversation
 
@@ -20,8 +20,8 @@ const (
 	playoutTail    = 250 * time.Millisecond // time until the caller has heard the last audio that was sent
 	keyMergeWindow = 3 * time.Second        // keys closer together form one input in the transcript
 
-	// maxLastWordsWait limits the recognition of words that were being spoken when the call ended. The call waits
-	// longer.
+	// maxLastWordsWait limits the recognition of words that the caller was speaking when the call ended. The call actor
+	// waits longer for the result of the conversation.
 	maxLastWordsWait = 900 * time.Millisecond
 )
 
@@ -55,7 +55,7 @@ type Config struct {
 	OnMessage      func(msg any)    // called with each message first; nil in production
 }
 
-// Conversation is the actor.
+// Conversation is the actor of one conversation.
 type Conversation struct {
 	cfg         Config         // script of the current agent in the current language
 	base        *domain.Script // the agent's script before a change of language; nil: unchanged
@@ -84,7 +84,7 @@ type Conversation struct {
 	suspension    suspension
 }
 
-// New returns the actor.
+// New returns the actor of a conversation.
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
 		cfg: cfg, transcript: newTranscript(cfg.Player.Mark, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
@@ -137,7 +137,7 @@ func (c *Conversation) receive(ctx actor.Context) {
 	}
 }
 
-// receiveInternal handles messages of timers, the recognizer and the synthesis.
+// receiveInternal handles messages of timers, the speech recognizer and the speech synthesis.
 func (c *Conversation) receiveInternal(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case promptSynthesized:
@@ -211,7 +211,7 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 	}
 }
 
-// mediaEvent handles an event of the call's media.
+// mediaEvent handles an event of the call's media session.
 func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	switch e := e.(type) {
 	case media.Answerer:
@@ -241,7 +241,7 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	}
 }
 
-// onPlayed continues after a prompt or a realtime answer was played.
+// onPlayed continues the conversation after a prompt or an answer of a realtime engine was played.
 func (c *Conversation) onPlayed(ctx actor.Context, e media.Played) {
 	switch {
 	case e.ID != c.playback.id || !c.playback.isPlaying() || c.finished:

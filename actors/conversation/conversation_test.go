@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// fakePlayer plays in fake time and reports events like a media session.
+// fakePlayer simulates playback in fake time and reports the same events as a media session.
 type fakePlayer struct {
 	mu    sync.Mutex
 	begun time.Time
@@ -43,7 +43,7 @@ func (s *fakePlayer) Play(id uint64, clip media.Clip) {
 	s.timer = time.AfterFunc(clip.Duration(), func() { s.tell(media.Played{ID: id, Heard: clip.Duration()}) })
 }
 
-// PlayFeed plays the audio that the feed contains when it ends.
+// PlayFeed simulates the playback of a feed. The duration is that of the audio in the feed when the feed ends.
 func (s *fakePlayer) PlayFeed(id uint64, feed *media.Feed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,7 @@ func (s *fakePlayer) actions() []string {
 	return append([]string(nil), s.did...)
 }
 
-// fakeSynthesizer takes 100 ms per text. Each text lasts one second, and its audio begins with the first letter of
-// the text.
+// fakeSynthesizer needs 100 ms to synthesize a text. The audio lasts one second and begins with the first letter of the text.
 type fakeSynthesizer struct {
 	mu          sync.Mutex
 	synthesized map[string]int
@@ -138,7 +137,7 @@ func (s *fakeSynthesizer) Speak(ctx context.Context, r speech.Request) (media.Cl
 	return clip, nil
 }
 
-// fixture is a call that consists only of a conversation.
+// fixture runs a conversation and plays the role of its call.
 type fixture struct {
 	t           *testing.T
 	synthesizer speech.Synthesizer // the synthesizer, or a wrapper of it
@@ -180,7 +179,7 @@ func openWithRuntime(t *testing.T, sys *actor.ActorSystem, script domain.Script,
 	return s.start(script)
 }
 
-// start spawns the conversation.
+// start spawns the conversation actor with a script.
 func (s *fixture) start(script domain.Script) *fixture {
 	sys := s.sys
 	s.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return s }, 100))
@@ -190,7 +189,7 @@ func (s *fixture) start(script domain.Script) *fixture {
 	return s
 }
 
-// Receive makes the fixture the parent of the conversation.
+// Receive makes the fixture the parent actor of the conversation.
 func (s *fixture) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case spawnConversation:
@@ -359,7 +358,7 @@ func TestFailedSynthesisEndsConversation(t *testing.T) {
 	}
 }
 
-// A caller who hangs up while the first words are long overdue counts as a call whose agent could not speak.
+// If the caller hangs up while the agent's first words are long overdue, the agent must count as unable to speak.
 func TestAgentWithLateFirstWordsCountsAsUnable(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

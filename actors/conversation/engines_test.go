@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// slowEngine generates audio in real time.
+// slowEngine is a speech engine that generates audio only as fast as it is played.
 type slowEngine struct{ ended chan string }
 
 func (s *slowEngine) StreamSpeech(ctx context.Context, r speech.Request, out func([]byte)) error {
@@ -40,7 +40,7 @@ func (s *slowEngine) StreamSpeech(ctx context.Context, r speech.Request, out fun
 	return nil
 }
 
-// openWithEngine opens a conversation with a speech engine. The synthesizer of the other tests is its fallback.
+// openWithEngine starts a conversation with the speech engine e. If e fails, the fixture's synthesizer replaces it.
 func openWithEngine(t *testing.T, sys *actor.ActorSystem, script domain.Script, e speech.StreamingSynthesizer) *fixture {
 	t.Helper()
 	s := &fixture{t: t, sys: sys, player: &fakePlayer{begun: time.Now()}, recognizer: new(fakeRecognizer), voice: &fakeSynthesizer{synthesized: map[string]int{}, takes: 100 * time.Millisecond, fails: map[string]int{}}}

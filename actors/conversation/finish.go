@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// finish ends the conversation. Speech that is in progress is recognized first, because it may be an opt-out such
-// as "stop calling me".
+// finish ends the conversation. It first waits for the recognition of speech in progress, which may be an opt-out such as
+// "stop calling me".
 func (c *Conversation) finish(ctx actor.Context) {
 	if c.finished {
 		if !c.awaitsLastWords() {
@@ -38,7 +38,7 @@ func (c *Conversation) finish(ctx actor.Context) {
 	c.sendFinished(ctx)
 }
 
-// lastWordsTimedOut ends the wait for the last words.
+// lastWordsTimedOut ends the wait for the recognition of the caller's last words.
 func (c *Conversation) lastWordsTimedOut(ctx actor.Context) {
 	if c.awaitsLastWords() {
 		c.dropTurn()
@@ -59,14 +59,14 @@ func (c *Conversation) sendFinished(ctx actor.Context) {
 	})
 }
 
-// stopAll ends all work and timers when the actor stops.
+// stopAll ends all background work and timers when the actor stops.
 func (c *Conversation) stopAll(ctx actor.Context) {
 	c.dropTurn()
 	c.stopSpeaking(ctx)
 	c.pending.stop()
 }
 
-// stopSpeaking ends all work and timers except the caller's turn.
+// stopSpeaking ends all background work and timers, but not the recognition of the caller's current turn.
 func (c *Conversation) stopSpeaking(ctx actor.Context) {
 	c.endRealtime(ctx)
 	c.model.cancel()
@@ -76,7 +76,7 @@ func (c *Conversation) stopSpeaking(ctx actor.Context) {
 	c.transcript.stopWaitingForKeys()
 }
 
-// publishTranscript passes new and changed segments to the watcher.
+// publishTranscript passes new and changed transcript segments to the agent runtime if it is a TranscriptWatcher.
 func (c *Conversation) publishTranscript() {
 	if w, ok := c.cfg.AgentRuntime.(TranscriptWatcher); ok {
 		c.transcript.publish(w)

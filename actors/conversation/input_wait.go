@@ -8,20 +8,20 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// inputWait is the time limit of the input that the pathway collects. Each prompt and each wait begins a new
-// generation; results and timeouts of older generations are ignored.
+// inputWait is the timer for the input that the pathway collects from the caller. Each prompt and each wait starts a new
+// generation. Results and timeouts of older generations are ignored.
 type inputWait struct {
 	generation int
 	cancel     func()        // nil: the timer is stopped
 	limit      time.Duration // 0: no input is collected
 }
 
-// inputTimeout reports that the time limit has passed.
+// inputTimeout is the timer message that the caller has given no input in time.
 type inputTimeout struct{ generation int }
 
 func (inputTimeout) Control() {}
 
-// start gives the caller the time limit from now on.
+// start starts the timer. The caller then has the given time to give input.
 func (w *inputWait) start(ctx actor.Context, limit time.Duration) {
 	w.cancel = mailbox.SendAfter(ctx, limit, inputTimeout{w.supersede()})
 	w.limit = limit
@@ -30,7 +30,7 @@ func (w *inputWait) start(ctx actor.Context, limit time.Duration) {
 // isRunning reports whether the timer runs.
 func (w *inputWait) isRunning() bool { return w.cancel != nil }
 
-// stop stops the timer. The limit stays, so that the wait can start again.
+// stop stops the timer and keeps the limit, so that the wait can start again.
 func (w *inputWait) stop() {
 	if w.cancel != nil {
 		w.cancel()
@@ -38,36 +38,36 @@ func (w *inputWait) stop() {
 	}
 }
 
-// end ends the wait. A prompt that is being synthesized stays current.
+// end ends the wait for input. It keeps the generation, so a prompt that is being synthesized is still played.
 func (w *inputWait) end() {
 	w.stop()
 	w.limit = 0
 }
 
-// supersede stops the timer and begins a new generation.
+// supersede stops the timer and starts a new generation, so that older results and timeouts are ignored.
 func (w *inputWait) supersede() (generation int) {
 	w.stop()
 	w.generation++
 	return w.generation
 }
 
-// silenceTimer measures the time since either side last spoke or pressed a key.
+// silenceTimer measures the time since the caller or the agent last spoke, or the caller pressed a key.
 type silenceTimer struct {
 	generation int
 	cancel     func()
 }
 
-// silenceTimeout reports that the silence has reached its limit.
+// silenceTimeout is the timer message that the silence has lasted for the limit.
 type silenceTimeout struct{ generation int }
 
 func (silenceTimeout) Control() {}
 
-// start starts the timer, which must be stopped.
+// start starts the timer. The timer must not be running.
 func (t *silenceTimer) start(ctx actor.Context, limit time.Duration) {
 	t.cancel = mailbox.SendAfter(ctx, limit, silenceTimeout{t.generation})
 }
 
-// stop stops the timer. A timeout that is already on its way is ignored.
+// stop stops the timer. It also invalidates a timeout message that is already in the mailbox.
 func (t *silenceTimer) stop() {
 	t.generation++
 	if t.cancel != nil {

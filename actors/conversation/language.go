@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// changeLanguage changes the language of the synthesizer and the recognizer.
+// changeLanguage changes the language in which the agent speaks and in which speech is recognized.
 func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 	if c.base == nil {
 		first := c.cfg.Script
@@ -23,7 +23,7 @@ func (c *Conversation) changeLanguage(ctx actor.Context, language string) {
 	ctx.Send(ctx.Parent(), Fault{Stage: "stt", Code: "language_not_heard", Message: "no speech recognizer supports " + language + "; only keys are recognized", Recovered: true})
 }
 
-// understandsLanguage reports whether speech in the current language is recognized.
+// understandsLanguage reports whether the recognizer supports the current language.
 func (c *Conversation) understandsLanguage() bool {
 	return c.cfg.Recognizer.SupportsLanguage(c.cfg.Script.RecognitionLanguage())
 }

@@ -32,7 +32,7 @@ func TestPronunciationsChangeSpeechButNotTranscript(t *testing.T) {
 	})
 }
 
-// languageMenuScript returns a pathway that asks for the language.
+// languageMenuScript returns a script whose pathway asks the caller for a language.
 func languageMenuScript() domain.Script {
 	listens := func(id, prompt, language string) domain.Node {
 		return domain.Node{ID: id, Type: domain.NodeCollect, Input: "both", Prompt: prompt, TimeoutSeconds: 9, Set: &domain.Assign{Language: language}}

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// callerBegins starts speech of the caller that is recognized after the given delay.
+// callerBegins makes the caller start to speak. The recognizer returns the text after the delay takes.
 func (s *fixture) callerBegins(text string, takes time.Duration) {
 	s.recognizer.mu.Lock()
 	s.recognizer.next, s.recognizer.delay = speech.RecognitionResult{Text: text, Confidence: 0.9}, takes

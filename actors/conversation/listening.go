@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// listening is the state of the caller's speech: voice activity and the turn that is being recognized.
+// listening holds the caller's voice activity and the caller's turn that is being recognized.
 type listening struct {
 	recognizer  speech.Recognizer // nil: no speech recognition
 	audio       *speech.AudioTap  // the caller's audio; nil if recognizer is nil
@@ -22,7 +22,7 @@ type listening struct {
 	turn        turn
 }
 
-// turn is one turn of the caller. Times are positions on the media clock.
+// turn is one turn of the caller, from the first sound to the recognized text. Times are positions on the media clock.
 type turn struct {
 	id             int
 	open           bool // speech or its recognition is in progress
@@ -38,12 +38,12 @@ type turn struct {
 }
 
 type (
-	// turnRecognized is the final result of a turn.
+	// turnRecognized carries the final recognition result of a turn.
 	turnRecognized struct {
 		id    int
 		heard speech.RecognitionResult
 	}
-	// turnTimeout ends a turn or, if late, the wait for its result.
+	// turnTimeout is the timer message that ends a turn, or, if late is set, ends the wait for its recognition result.
 	turnTimeout struct {
 		id   int
 		late bool
@@ -56,7 +56,8 @@ func (turnTimeout) Control()    {}
 // hasRecognizer reports whether the caller's speech can be recognized.
 func (l *listening) hasRecognizer() bool { return l.audio != nil && l.recognizer != nil }
 
-// openTurn begins a turn of the given kind. interims: interim results are sent to the actor as well.
+// openTurn starts the recognition of a turn with the settings in kind. If interims is set, the actor also gets interim
+// results.
 func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest, kind turn, interims bool) {
 	id, root, self := l.turn.id+1, ctx.ActorSystem().Root, ctx.Self()
 	l.turn = kind
@@ -76,7 +77,7 @@ func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest
 	l.limitTurn(ctx, maxTurn, false)
 }
 
-// continueTurn records that the caller speaks again. It returns true if the silence was a pause within the turn.
+// continueTurn records that the caller speaks again. It returns true if the silence was only a pause within the turn.
 func (l *listening) continueTurn(ctx actor.Context) (pause bool) {
 	t := &l.turn
 	t.speaksAgain = t.recognizing
@@ -89,7 +90,7 @@ func (l *listening) continueTurn(ctx actor.Context) (pause bool) {
 	return true
 }
 
-// limitTurn sets the one timer of the turn.
+// limitTurn replaces the timer of the turn. Each turn has only one timer.
 func (l *listening) limitTurn(ctx actor.Context, d time.Duration, late bool) {
 	if l.turn.cancelTimer != nil {
 		l.turn.cancelTimer()
@@ -97,7 +98,7 @@ func (l *listening) limitTurn(ctx actor.Context, d time.Duration, late bool) {
 	l.turn.cancelTimer = mailbox.SendAfter(ctx, d, turnTimeout{l.turn.id, late})
 }
 
-// endTurn ends the audio of the turn. The message turnRecognized follows.
+// endTurn ends the audio of the turn for the recognizer, which then sends turnRecognized.
 func (l *listening) endTurn(ctx actor.Context) {
 	if l.turn.ended == 0 {
 		l.turn.ended = l.position()
@@ -108,7 +109,7 @@ func (l *listening) endTurn(ctx actor.Context) {
 	l.limitTurn(ctx, maxResultWait, true)
 }
 
-// dropTurn closes the open turn without a result.
+// dropTurn closes the open turn and discards its recognition result.
 func (l *listening) dropTurn() {
 	if l.turn.cancelTimer != nil {
 		l.turn.cancelTimer()
@@ -118,7 +119,7 @@ func (l *listening) dropTurn() {
 	l.turn = turn{id: l.turn.id + 1}
 }
 
-// closeTurn returns the turn of a result; false: the result is stale.
+// closeTurn closes the turn with this ID and returns it. It returns false if that turn is not open any more.
 func (l *listening) closeTurn(id int) (turn, bool) {
 	t := &l.turn
 	if id != t.id || !t.open {
@@ -132,7 +133,7 @@ func (l *listening) closeTurn(id int) (turn, bool) {
 	return closed, true
 }
 
-// keepTurnDuringRealtime keeps recognizing the turn beside the realtime engine that takes over the caller.
+// keepTurnDuringRealtime lets the recognizer finish the open turn although a realtime engine takes over the caller's audio.
 func (l *listening) keepTurnDuringRealtime(ctx actor.Context) {
 	t := &l.turn
 	switch {
@@ -146,7 +147,7 @@ func (l *listening) keepTurnDuringRealtime(ctx actor.Context) {
 	t.keywordOnly, t.duringRealtime = true, true
 }
 
-// detachTurn ends the audio of the turn. A realtime engine still gets the audio.
+// detachTurn ends the audio of the turn for the recognizer. A realtime engine still gets the caller's audio.
 func (l *listening) detachTurn() {
 	if l.turn.duringRealtime {
 		l.audio.EndSecond()
@@ -155,7 +156,8 @@ func (l *listening) detachTurn() {
 	}
 }
 
-// relevantWords returns the words of a result that count. During realtime only an opt-out keyword counts.
+// relevantWords returns the words of a recognition result that have an effect. While a realtime engine talks to the caller,
+// that is only an opt-out keyword.
 func (t *turn) relevantWords(h speech.RecognitionResult, optOut []string) string {
 	switch {
 	case h.Confidence < pathway.ConfirmConfidence, t.keywordOnly && h.Confidence < pathway.AcceptConfidence:

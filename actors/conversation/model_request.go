@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// Time limits. The engines have shorter limits of their own.
+// Time limit of a model request, and the delay until the caller hears a notice. The engines have shorter limits of their own.
 const (
 	modelTimeout    = 3 * time.Minute
 	slowNoticeDelay = 2 * time.Second // the caller then hears a notice
@@ -31,22 +31,23 @@ type (
 		round int
 		from  []domain.Passage
 	}
-	// modelAnswered is the end of a response.
+	// modelAnswered reports the end of a model's response.
 	modelAnswered struct {
 		round    int
 		response ModelResponse
 	}
-	// slowNotice reports that a model or a tool takes long.
+	// slowNotice is the timer message that a model or a tool takes long to respond.
 	slowNotice struct{ round int }
 )
 
-// Control implements mailbox.Control. Limits of the model's output bound the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. Limits of the model's output bound the number of
+// messages.
 func (modelSentence) Control() {}
 func (passagesRead) Control()  {}
 func (modelAnswered) Control() {}
 func (slowNotice) Control()    {}
 
-// currentModelRequest is the model request that is in progress, or the last one.
+// currentModelRequest is the model request in progress. If none is in progress, it describes the last one.
 type currentModelRequest struct {
 	round        int
 	cancelWork   func() // nil: no request is in progress
@@ -57,18 +58,18 @@ type currentModelRequest struct {
 	headStart    time.Duration // how long before the end of the turn a speculative request was sent
 }
 
-// beginRound replaces the current request.
+// beginRound cancels the current model request and makes round the current one.
 func (r *currentModelRequest) beginRound(round int) {
 	r.cancel()
 	r.round, r.firstToken, r.passages, r.unattributed, r.headStart = round, 0, nil, false, 0
 }
 
-// isCurrent reports whether responses of a round are still wanted.
+// isCurrent reports whether the model request of a round is the current one and is still in progress.
 func (r *currentModelRequest) isCurrent(round int) bool {
 	return round == r.round && r.cancelWork != nil
 }
 
-// cancel ends the request.
+// cancel cancels the model request in progress and stops its timer.
 func (r *currentModelRequest) cancel() {
 	if r.cancelWork != nil {
 		r.cancelWork()
@@ -80,7 +81,7 @@ func (r *currentModelRequest) cancel() {
 	}
 }
 
-// startSlowTimer sends slowNotice if the round takes long.
+// startSlowTimer starts the timer that sends slowNotice if the response of a round takes long.
 func (r *currentModelRequest) startSlowTimer(ctx actor.Context, round int) {
 	r.cancelSlow = mailbox.SendAfter(ctx, slowNoticeDelay, slowNotice{round})
 }
@@ -91,7 +92,7 @@ func (r *currentModelRequest) setPassages(m passagesRead) {
 	}
 }
 
-// setFirstToken records the time to the first token. It returns false if the time is known already.
+// setFirstToken records the time from the request to the first token. It returns false if the time was already recorded.
 func (r *currentModelRequest) setFirstToken(took time.Duration) bool {
 	if r.firstToken != 0 {
 		return false
@@ -100,7 +101,7 @@ func (r *currentModelRequest) setFirstToken(took time.Duration) bool {
 	return true
 }
 
-// attribute adds the time to the first token and the sources to the first segment of a response.
+// attribute adds the time to the first token and the knowledge base passages to the first segment of a response.
 func (r *currentModelRequest) attribute(s *domain.Segment) {
 	if r.unattributed {
 		r.unattributed = false
@@ -108,8 +109,8 @@ func (r *currentModelRequest) attribute(s *domain.Segment) {
 	}
 }
 
-// startModelRequest sends a request to the model in a task and returns its cancel function. send gets
-// modelSentence, passagesRead and modelAnswered.
+// startModelRequest sends a request to the language model in a background task and returns its cancel function. send
+// receives the messages modelSentence, passagesRead and modelAnswered.
 func startModelRequest(ctx actor.Context, runtime AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
 	t.OnPassages = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
@@ -124,7 +125,7 @@ func startModelRequest(ctx actor.Context, runtime AgentRuntime, t ModelRequest, 
 	return cancel
 }
 
-// recoverResponse turns a panic into a failed response.
+// recoverResponse calls f and converts a panic in f into a failed response.
 func recoverResponse(f func() ModelResponse) (a ModelResponse) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -134,7 +135,7 @@ func recoverResponse(f func() ModelResponse) (a ModelResponse) {
 	return f()
 }
 
-// requestModel sends a request to the model, or uses the response of a matching speculative request.
+// requestModel sends a request to the language model. If a speculative request was the same, its response is used instead.
 func (c *Conversation) requestModel(ctx actor.Context, d pathway.ModelRequest) {
 	c.model.beginRound(d.Round)
 	c.input.end()
@@ -152,7 +153,7 @@ func (c *Conversation) requestModel(ctx actor.Context, d pathway.ModelRequest) {
 	c.model.startSlowTimer(ctx, d.Round)
 }
 
-// speakSentence speaks a sentence of the response.
+// speakSentence speaks a sentence of the model's response. It ignores sentences of a cancelled request.
 func (c *Conversation) speakSentence(ctx actor.Context, m modelSentence) {
 	if !c.model.isCurrent(m.round) || c.agentPause.active {
 		return
@@ -163,7 +164,7 @@ func (c *Conversation) speakSentence(ctx actor.Context, m modelSentence) {
 	c.advance(ctx, pathway.ModelSentence{Round: m.round, Text: m.text})
 }
 
-// modelAnswered handles the end of a response: tool calls or an error.
+// modelAnswered handles the end of a model's response. It runs the requested tool calls or reports the error.
 func (c *Conversation) modelAnswered(ctx actor.Context, m modelAnswered) {
 	if m.round != c.model.round || c.finished {
 		return
@@ -182,7 +183,7 @@ func (c *Conversation) modelAnswered(ctx actor.Context, m modelAnswered) {
 	}
 }
 
-// reportIntent reports the caller's intent, with the dates, times and numbers in the words.
+// reportIntent reports the recognized intent to the call actor, with the dates, times and numbers in the caller's words.
 func (c *Conversation) reportIntent(ctx actor.Context, d pathway.IntentDetected) {
 	zone, err := time.LoadLocation(c.cfg.Script.Timezone)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// fakeRuntime answers in fake time: 300 ms until the first sentence and 700 ms between sentences.
+// fakeRuntime answers model requests in fake time: 300 ms until the first sentence and 700 ms between sentences.
 type fakeRuntime struct {
 	mu        sync.Mutex
 	answers   []plannedResponse
@@ -94,7 +94,7 @@ func (m *fakeRuntime) AgentScript(_ context.Context, id string) (domain.Script, 
 	return s, nil
 }
 
-// converseScript returns a pathway that greets and converses.
+// converseScript returns a script whose pathway greets the caller and then lets a language model converse.
 func converseScript() domain.Script {
 	return domain.Script{Language: "en-US", Timezone: "UTC", AgentID: "agent_1", Pathway: domain.Pathway{
 		Start: "hello",
@@ -107,7 +107,8 @@ func converseScript() domain.Script {
 	}}
 }
 
-// runOrderQuestion makes the caller ask for an order and then calls then.
+// runOrderQuestion runs a conversation in which the caller asks "where is my order", and then calls then. It returns the
+// messages to the call.
 func runOrderQuestion(t *testing.T, m *fakeRuntime, script domain.Script, then func(s *fixture)) []any {
 	t.Helper()
 	var messages []any

@@ -7,17 +7,17 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// OptOutRequested reports to the call that the caller refuses further calls, by a keyword or at an opt-out node of
-// the pathway.
+// OptOutRequested reports to the call actor that the caller refuses further calls. The caller said or pressed a keyword, or
+// reached an opt-out node of the pathway.
 type OptOutRequested struct {
 	Channel string // speech, dtmf or pathway
 	Keyword string
 }
 
-// Control implements mailbox.Control. The call bounds the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
 func (OptOutRequested) Control() {}
 
-// Channels of an opt-out.
+// Channels through which a caller can opt out.
 const (
 	bySpeech  = "speech"
 	byDigits  = "dtmf"
@@ -31,7 +31,7 @@ func ListensForOptOut(recognizer speech.Recognizer, language string, keywords []
 	return recognizer != nil && len(dnc.SpokenKeywords(keywords)) > 0 && recognizer.TranscribesFreeSpeech(language)
 }
 
-// checkWords looks for machine announcements and opt-out keywords in the caller's words.
+// checkWords looks for typical words of answering machines and for opt-out keywords in the recognized text.
 func (c *Conversation) checkWords(ctx actor.Context, text string) {
 	if !c.finished {
 		c.checkMachineWords(ctx, text)
@@ -44,7 +44,7 @@ func (c *Conversation) checkWords(ctx actor.Context, text string) {
 	}
 }
 
-// checkKeys looks for an opt-out keyword in consecutive keys.
+// checkKeys looks for an opt-out keyword in the keys that the caller pressed last.
 func (c *Conversation) checkKeys(ctx actor.Context) {
 	if len(c.cfg.OptOutKeywords) == 0 || c.state.IsSecretInput() {
 		return
@@ -58,7 +58,7 @@ func (c *Conversation) checkKeys(ctx actor.Context) {
 	}
 }
 
-// optOut reports an opt-out once.
+// optOut reports an opt-out to the call actor, only once per conversation.
 func (c *Conversation) optOut(ctx actor.Context, channel, word string) {
 	if !c.optedOut {
 		c.optedOut = true

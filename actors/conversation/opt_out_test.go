@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// optOuts returns the opt-outs among the messages to the call.
+// optOuts returns the OptOutRequested messages among the messages to the call.
 func optOuts(messages []any) (got []conversation.OptOutRequested) {
 	for _, m := range messages {
 		if o, ok := m.(conversation.OptOutRequested); ok {
@@ -60,7 +60,7 @@ func TestOptOutKeywordIsReportedOnce(t *testing.T) {
 	}
 }
 
-// noticeScript returns a pathway that speaks one prompt and hangs up.
+// noticeScript returns a script whose pathway speaks one prompt and hangs up.
 func noticeScript() domain.Script {
 	return domain.Script{Pathway: domain.Pathway{
 		Start: "tell",

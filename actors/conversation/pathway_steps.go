@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// start starts the pathway, or waits for the verdict of answering machine detection.
+// start starts the pathway, waits for the result of answering machine detection, or resumes a saved conversation.
 func (c *Conversation) start(ctx actor.Context) {
 	if c.cfg.SavedState != nil && !c.state.Fresh() {
 		c.resumeSaved(ctx)
@@ -36,7 +36,7 @@ func (c *Conversation) start(ctx actor.Context) {
 	mailbox.SendAfter(ctx, maxVerdictWait, answerTimeout{})
 }
 
-// beginPathway starts the pathway once. If the agent is paused, resumeAgent starts it.
+// beginPathway starts the pathway unless it has already started. If the agent is paused, resumeAgent starts it later.
 func (c *Conversation) beginPathway(ctx actor.Context) {
 	c.answer.waitsForVerdict = false
 	if c.answer.pathwayBegun || c.finished || c.agentPause.active {
@@ -47,8 +47,8 @@ func (c *Conversation) beginPathway(ctx actor.Context) {
 	c.restartSilence(ctx)
 }
 
-// advance passes an input to the pathway and performs the resulting steps. continues: a step speaks, waits for
-// input or ends the conversation.
+// advance passes an input to the pathway and performs the commands that the pathway returns. continues reports that one of
+// the commands speaks, waits for input or ends the conversation.
 func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues bool) {
 	if c.finished {
 		return false
@@ -66,7 +66,7 @@ func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues b
 	return continues
 }
 
-// isContinuation reports whether the conversation continues by itself after a step.
+// isContinuation reports whether a command makes the conversation go on without a further input.
 func isContinuation(d pathway.Command) bool {
 	switch d.(type) {
 	case pathway.Say, pathway.CollectInput, pathway.SendDigits, pathway.Transfer, pathway.ModelRequest, pathway.StartRealtime, pathway.ActionRequest, pathway.End:
@@ -75,7 +75,7 @@ func isContinuation(d pathway.Command) bool {
 	return false
 }
 
-// perform performs one step of the pathway.
+// perform executes one command of the pathway.
 func (c *Conversation) perform(ctx actor.Context, d pathway.Command) {
 	switch d := d.(type) {
 	case pathway.Say:
@@ -101,7 +101,7 @@ func (c *Conversation) perform(ctx actor.Context, d pathway.Command) {
 	}
 }
 
-// performModel performs a step of a language model, a realtime engine or a tool.
+// performModel executes a command for a language model, a realtime engine or a tool.
 func (c *Conversation) performModel(ctx actor.Context, d pathway.Command) {
 	switch d := d.(type) {
 	case pathway.ModelRequest:
@@ -121,7 +121,7 @@ func (c *Conversation) performModel(ctx actor.Context, d pathway.Command) {
 	}
 }
 
-// report reports a step to the call that changes nothing in the conversation.
+// report tells the call actor about a command that changes nothing in the conversation.
 func (c *Conversation) report(ctx actor.Context, d pathway.Command) {
 	switch d := d.(type) {
 	case pathway.MissingVariable:
@@ -140,7 +140,7 @@ func (c *Conversation) report(ctx actor.Context, d pathway.Command) {
 	}
 }
 
-// collect waits for input of the caller. Out-of-band prompts are spoken meanwhile.
+// collect waits for input of the caller. In the meantime it speaks waiting out-of-band prompts.
 func (c *Conversation) collect(ctx actor.Context, limit time.Duration) {
 	c.input.start(ctx, limit)
 	if !c.playback.outOfBand.active {
@@ -149,7 +149,7 @@ func (c *Conversation) collect(ctx actor.Context, limit time.Duration) {
 	}
 }
 
-// inputTimedOut reports to the pathway that there was no input, unless the caller is speaking.
+// inputTimedOut reports to the pathway that the caller gave no input in time, unless the caller is speaking.
 func (c *Conversation) inputTimedOut(ctx actor.Context, m inputTimeout) {
 	switch t := &c.listening.turn; {
 	case m.generation != c.input.generation:
@@ -179,7 +179,7 @@ func (c *Conversation) end(ctx actor.Context, d pathway.End) {
 	mailbox.SendAfter(ctx, playoutTail, delayedEnd{m})
 }
 
-// restartSilence restarts the silence timer.
+// restartSilence starts the silence timer again from zero, unless the agent is speaking or paused or the call is over.
 func (c *Conversation) restartSilence(ctx actor.Context) {
 	c.silence.stop()
 	if limit := c.cfg.Script.Limits.SilenceSeconds; limit > 0 && !c.playback.isPlaying() && !c.agentPause.active && !c.finished && !c.state.Over() {
@@ -187,7 +187,7 @@ func (c *Conversation) restartSilence(ctx actor.Context) {
 	}
 }
 
-// silenceTimedOut ends the conversation.
+// silenceTimedOut ends the conversation because the caller and the agent were silent for too long.
 func (c *Conversation) silenceTimedOut(ctx actor.Context, m silenceTimeout) {
 	if m.generation != c.silence.generation || c.agentPause.active || c.finished || c.state.Over() {
 		return

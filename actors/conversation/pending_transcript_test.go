@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// finishedAndOptedOut counts the FinishReply messages and reports whether there was an opt-out.
+// finishedAndOptedOut counts the FinishReply messages and reports whether an OptOutRequested message was sent.
 func finishedAndOptedOut(s *fixture) (finished int, optedOut bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// playback is the agent's audio output: the prompt that is being synthesized or played, and waiting out-of-band
+// playback is the agent's audio output. It holds the prompt that is being synthesized or played, and the waiting out-of-band
 // prompts. Each prompt that plays is a segment of the transcript.
 type playback struct {
 	player     Player
@@ -30,13 +30,13 @@ func newPlayback(sound Player, t *transcript) playback {
 	return playback{player: sound, transcript: t, segment: -1}
 }
 
-// isPlaying reports whether a prompt plays.
+// isPlaying reports whether a prompt is playing.
 func (p *playback) isPlaying() bool { return p.segment >= 0 }
 
-// isIdle reports whether no prompt plays, is being synthesized or waits.
+// isIdle reports whether no prompt is playing, being synthesized or waiting.
 func (p *playback) isIdle() bool { return !p.isPlaying() && !p.busy && !p.outOfBand.active }
 
-// request begins the synthesis of a prompt.
+// request records that a new prompt is being synthesized. It cancels the synthesis of the previous one.
 func (p *playback) request() {
 	p.cancelSynthesis()
 	p.segment = -1
@@ -51,7 +51,7 @@ func (p *playback) cancelSynthesis() {
 	}
 }
 
-// play plays the requested prompt and returns the time of its request; zero: unknown.
+// play plays the synthesized prompt. It returns the time at which the prompt was requested, or zero if it is unknown.
 func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 	p.cancelSynthesis()
 	p.stopSynthesis = utterance.Stop
@@ -63,14 +63,14 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 	return requestedAt
 }
 
-// playRealtime plays the answer of a realtime engine.
+// playRealtime plays an answer of the realtime engine.
 func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 	p.cancelSynthesis()
 	p.busy, p.prompt = true, answer
 	p.start(feed, nil)
 }
 
-// start passes a feed or, if feed is nil, a clip to the player.
+// start adds the prompt to the transcript and passes its audio to the player: the feed, or the clip if feed is nil.
 func (p *playback) start(feed *media.Feed, clip media.Clip) {
 	p.segment = p.transcript.add(agent, p.prompt.Shown)
 	p.paused = false
@@ -89,7 +89,7 @@ func (p *playback) sendDigits(digits string) {
 	p.player.SendDigits(p.id, digits)
 }
 
-// pause pauses the prompt until the caller's words are recognized.
+// pause pauses the prompt because the caller has spoken. The recognized words decide whether it continues.
 func (p *playback) pause() {
 	p.paused, p.pausedAt = true, p.player.Mark()
 	p.player.PausePlaying()
@@ -101,7 +101,7 @@ func (p *playback) resume() {
 	p.player.ContinuePlaying()
 }
 
-// end records until when the prompt was heard.
+// end records in the transcript at which time the prompt ended or was interrupted.
 func (p *playback) end(interrupted bool) {
 	s := &p.transcript.segments[p.segment]
 	s.EndMs, s.Interrupted = p.player.Mark().Milliseconds(), interrupted
@@ -111,7 +111,7 @@ func (p *playback) end(interrupted bool) {
 	p.segment, p.paused = -1, false
 }
 
-// interruptOutOfBand stops an out-of-band prompt in favor of a prompt of the pathway.
+// interruptOutOfBand stops an out-of-band prompt, because a prompt of the pathway replaces it.
 func (p *playback) interruptOutOfBand() {
 	p.cancelSynthesis()
 	if p.outOfBand.active && p.isPlaying() {
@@ -120,7 +120,7 @@ func (p *playback) interruptOutOfBand() {
 	p.outOfBand.active, p.outOfBand.nextInput, p.segment = false, nil, -1
 }
 
-// stop ends the prompt that plays or is being synthesized.
+// stop ends the prompt that is playing or being synthesized.
 func (p *playback) stop() {
 	p.cancelSynthesis()
 	p.busy, p.outOfBand.active = false, false
@@ -131,8 +131,8 @@ func (p *playback) stop() {
 	p.id++
 }
 
-// firstWordsLimit is the delay of the agent's first words after which a call that the contact ends counts as one
-// whose agent could not speak.
+// firstWordsLimit is the maximum delay of the agent's first words. If the contact hangs up after a longer delay, the agent
+// counts as unable to speak.
 const firstWordsLimit = 2 * time.Second
 
 // areFirstWordsLate reports whether the agent has not spoken yet although firstWordsLimit has passed.
@@ -143,7 +143,8 @@ func (p *playback) areFirstWordsLate() bool {
 // maxOutOfBand is the maximum number of waiting out-of-band prompts.
 const maxOutOfBand = 8
 
-// outOfBandQueue holds prompts from outside of the pathway, which are spoken between its prompts.
+// outOfBandQueue holds texts from outside of the pathway, such as those of SpeakText. They are spoken between the prompts
+// of the pathway.
 type outOfBandQueue struct {
 	texts     []string
 	active    bool          // one of the prompts is being synthesized or played
@@ -159,7 +160,7 @@ func (q *outOfBandQueue) add(text string) bool {
 	return true
 }
 
-// next removes the first text and stores the input that the pathway gets after it.
+// next removes and returns the first text. then is the input that the pathway gets after the text was spoken.
 func (q *outOfBandQueue) next(then pathway.Input) (text string, ok bool) {
 	if len(q.texts) == 0 {
 		return "", false
@@ -168,8 +169,8 @@ func (q *outOfBandQueue) next(then pathway.Input) (text string, ok bool) {
 	return text, true
 }
 
-// done ends the active prompt and returns the input for the pathway. If the prompt was not from the queue, the
-// input is other.
+// done ends the prompt that was spoken and returns the input for the pathway. For a prompt of the queue that is the input
+// given to next, otherwise it is other.
 func (q *outOfBandQueue) done(other pathway.Input) pathway.Input {
 	if !q.active {
 		return other

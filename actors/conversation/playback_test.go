@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// silentPlayer plays nothing.
+// silentPlayer is a Player that plays nothing.
 type silentPlayer struct{ clock *mediaClock }
 
 func (s *silentPlayer) Play(uint64, media.Clip)      {}

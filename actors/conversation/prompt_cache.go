@@ -22,13 +22,13 @@ const (
 )
 
 type (
-	// promptSynthesized reports that a prompt is ready to play, or why it failed.
+	// promptSynthesized reports that a prompt is ready to play, or that its synthesis failed.
 	promptSynthesized struct {
 		generation    int
 		utterance     speech.Utterance
 		firstErr, err error // errors of the first and the last attempt
 	}
-	// clipPrepared is a prompt that was synthesized in advance.
+	// clipPrepared carries a prompt that was synthesized in advance.
 	clipPrepared struct {
 		request speech.Request
 		clip    media.Clip
@@ -49,7 +49,7 @@ func newPromptCache(speaker speech.Synthesizer) promptCache {
 	return promptCache{synthesizer: speaker, clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool)}
 }
 
-// add caches a clip while there is room.
+// add caches a synthesized prompt if the cache has fewer than maxClips.
 func (p *promptCache) add(r speech.Request, clip media.Clip) {
 	if len(p.clips) < maxClips {
 		p.clips[r] = clip
@@ -62,7 +62,7 @@ func (p *promptCache) clear() {
 	clear(p.prepared)
 }
 
-// prepare synthesizes a prompt in advance.
+// prepare synthesizes a prompt in advance and caches it.
 func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
 	if p.prepared[r] || len(p.prepared) >= maxClips {
 		return
@@ -82,7 +82,7 @@ func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
 	})
 }
 
-// synthesize synthesizes a prompt in a task. The message promptSynthesized follows. cancel ends the task.
+// synthesize synthesizes a prompt in a background task, whose result is a promptSynthesized message. cancel ends the task.
 func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation int) (cancel func()) {
 	speaker, root, self := p.synthesizer, ctx.ActorSystem().Root, ctx.Self()
 	wanted, cancelWork := context.WithCancel(context.Background())
@@ -95,7 +95,7 @@ func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation
 	return cancelWork
 }
 
-// streamingSynthesizer is a synthesizer that plays audio while it is generated and reports failed engines.
+// streamingSynthesizer is a synthesizer that delivers audio while it is generated. It reports each engine that fails.
 type streamingSynthesizer interface {
 	StartSpeaking(ctx context.Context, r speech.Request, onFault func(speech.EngineFailure)) (speech.Utterance, error)
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
@@ -103,7 +103,7 @@ type streamingSynthesizer interface {
 
 var _ streamingSynthesizer = (*speech.SynthesizerChain)(nil)
 
-// synthesizeTwice makes a second attempt if the first fails.
+// synthesizeTwice synthesizes a prompt and tries a second time if the first attempt fails.
 func synthesizeTwice(ctx context.Context, speaker speech.Synthesizer, r speech.Request, generation int, failed func(speech.EngineFailure)) promptSynthesized {
 	m := promptSynthesized{generation: generation}
 	for range 2 {
@@ -117,7 +117,8 @@ func synthesizeTwice(ctx context.Context, speaker speech.Synthesizer, r speech.R
 	return m
 }
 
-// beginSynthesis returns once the first audio is available.
+// beginSynthesis starts the synthesis of a prompt. It returns once the first audio is available, or the complete clip if the
+// synthesizer does not stream.
 func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Request, failed func(speech.EngineFailure)) (u speech.Utterance, err error) {
 	s, streams := speaker.(streamingSynthesizer)
 	if !streams {
@@ -131,7 +132,7 @@ func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Re
 	return u, err
 }
 
-// synthesizeOnce makes one attempt within synthesisTimeout. A panic counts as an error.
+// synthesizeOnce makes one synthesis attempt within synthesisTimeout. It returns a panic as an error.
 func synthesizeOnce(ctx context.Context, speak func(context.Context, speech.Request) (media.Clip, error), r speech.Request) (clip media.Clip, err error) {
 	bound, cancel := context.WithTimeout(ctx, synthesisTimeout)
 	defer cancel()

@@ -12,15 +12,15 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// realtimeOpenLimit limits the lookup of the tools; the connection has a limit of its own.
+// realtimeOpenLimit limits the time for looking up the tools of a session. The connection to the engine has its own limit.
 const realtimeOpenLimit = 10 * time.Second
 
-// maxUnnoticedSilence is how long after the voice activity detection the engine may take to report the end of
-// speech. Afterwards the engine counts as failed.
+// maxUnnoticedSilence is the time that the engine has to report the end of the caller's speech after the voice activity
+// detection has reported it. If the time passes, the engine counts as failed.
 const maxUnnoticedSilence = 10 * time.Second
 
-// maxLateOnset is the largest delay between the detected end of speech and the engine's report of its start. Beyond
-// this delay only the engine hears the caller, and its report of the end is trusted.
+// maxLateOnset is the maximum delay between the end of speech, found by voice activity detection, and the engine's report
+// that this speech began. A later report concerns speech that only the engine hears, so no timer runs for its end.
 const maxLateOnset = 3 * time.Second
 
 type (
@@ -33,12 +33,12 @@ type (
 		round int
 		event speech.RealtimeEvent
 	}
-	// realtimeEnded is the end of a session. A full mailbox accepts it.
+	// realtimeEnded reports the end of a session. A full mailbox accepts it.
 	realtimeEnded struct {
 		round int
 		err   error
 	}
-	// silenceUnnoticed reports that the engine has not noticed the end of the caller's speech.
+	// silenceUnnoticed is the timer message that the engine has not reported the end of the caller's speech in time.
 	silenceUnnoticed struct{ round, silence int }
 )
 
@@ -46,7 +46,7 @@ func (realtimeOpened) Control()   {}
 func (realtimeEnded) Control()    {}
 func (silenceUnnoticed) Control() {}
 
-// hasRealtime reports whether a realtime engine may take over the caller at converse nodes.
+// hasRealtime reports whether a realtime engine may talk to the caller at converse nodes of the pathway.
 func (c *Conversation) hasRealtime() bool {
 	_, can := c.cfg.AgentRuntime.(RealtimeRuntime)
 	return can && c.cfg.Script.Realtime != nil && c.cfg.AudioTap != nil && !c.realtimeEnded
@@ -85,7 +85,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.StartRealtime)
 	})
 }
 
-// realtimeOpened passes the caller's audio to the engine.
+// realtimeOpened starts to pass the caller's audio to the engine once its session is open.
 func (c *Conversation) realtimeOpened(ctx actor.Context, m realtimeOpened) {
 	r := &c.realtime
 	if m.round != r.round || c.finished {
@@ -107,7 +107,7 @@ func (c *Conversation) realtimeOpened(ctx actor.Context, m realtimeOpened) {
 	}
 }
 
-// endRealtime takes the caller back from the engine.
+// endRealtime ends the session of the engine. The pathway talks to the caller again.
 func (c *Conversation) endRealtime(ctx actor.Context) {
 	r := &c.realtime
 	if r.round == 0 {
@@ -128,7 +128,7 @@ func (c *Conversation) endRealtime(ctx actor.Context) {
 	}
 }
 
-// realtimeEvent handles an event of the current session, or of the previous one.
+// realtimeEvent handles an event of the current session, or the awaited transcript of the previous session.
 func (c *Conversation) realtimeEvent(ctx actor.Context, m realtimeEvent) {
 	switch {
 	case c.pending.isFor(m.round):
@@ -141,7 +141,7 @@ func (c *Conversation) realtimeEvent(ctx actor.Context, m realtimeEvent) {
 	}
 }
 
-// realtimeClosed handles the end of a session.
+// realtimeClosed handles the end of a session by the engine.
 func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeEnded) {
 	switch {
 	case c.pending.isFor(m.round):
@@ -151,7 +151,7 @@ func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeEnded) {
 	}
 }
 
-// actOnRealtime handles an event of the engine.
+// actOnRealtime handles an event of the open session.
 func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) {
 	r := &c.realtime
 	switch e.Kind { //nolint:exhaustive // realtimeEnded reports the end of the session
@@ -194,7 +194,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 	}
 }
 
-// realtimeCallerBegan interrupts the answer if it is interruptible.
+// realtimeCallerBegan handles the report that the caller began to speak. It stops the playing answer if it is interruptible.
 func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.RealtimeEvent) {
 	r, l := &c.realtime, &c.listening
 	c.input.end()
@@ -209,7 +209,7 @@ func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.RealtimeE
 	}
 }
 
-// realtimeSpeech handles voice activity while an engine has the caller. The answer pauses at once, because the
+// realtimeSpeech handles voice activity while an engine talks to the caller. The playing answer pauses at once, because the
 // engine notices speech later.
 func (c *Conversation) realtimeSpeech(ctx actor.Context, speaks bool) {
 	r := &c.realtime
@@ -234,7 +234,7 @@ func (c *Conversation) realtimeSpeech(ctx actor.Context, speaks bool) {
 	}
 }
 
-// awaitRealtimeEnd starts the timer in which the engine has to notice that the caller is silent.
+// awaitRealtimeEnd starts the timer in which the engine has to report that the caller has stopped speaking.
 func (c *Conversation) awaitRealtimeEnd(ctx actor.Context) {
 	r := &c.realtime
 	r.stopEndTimer()
@@ -243,14 +243,14 @@ func (c *Conversation) awaitRealtimeEnd(ctx actor.Context) {
 	r.cancelEndTimer = mailbox.SendAfter(ctx, wait, silenceUnnoticed{r.round, r.silence})
 }
 
-// stopAnswer stops the answer that plays. The media report how much of it was heard.
+// stopAnswer stops the playing answer. The player then reports how much of the answer was heard.
 func (c *Conversation) stopAnswer() {
 	if c.realtime.markStopped() {
 		c.cfg.Player.StopPlaying()
 	}
 }
 
-// playNextAnswer plays the next waiting answer.
+// playNextAnswer plays the next waiting answer of the engine, unless a prompt is playing.
 func (c *Conversation) playNextAnswer() {
 	if c.playback.isPlaying() || c.playback.outOfBand.active {
 		return
@@ -267,7 +267,7 @@ func (c *Conversation) playNextAnswer() {
 	c.latency.end(time.Now(), time.Time{})
 }
 
-// realtimePlayed reports the heard part of an answer to the pathway.
+// realtimePlayed tells the pathway which part of an answer the caller has heard.
 func (c *Conversation) realtimePlayed(ctx actor.Context, heard time.Duration, interrupted bool) {
 	r := &c.realtime
 	text := c.transcript.segments[c.playback.segment].Text
@@ -281,7 +281,7 @@ func (c *Conversation) realtimePlayed(ctx actor.Context, heard time.Duration, in
 	c.continueRealtime(ctx)
 }
 
-// continueRealtime plays what waits, out-of-band prompts first.
+// continueRealtime plays waiting out-of-band prompts and then the next waiting answer.
 func (c *Conversation) continueRealtime(ctx actor.Context) {
 	if c.realtime.round == 0 || c.speakNextOutOfBand(ctx, nil) {
 		return
@@ -290,14 +290,14 @@ func (c *Conversation) continueRealtime(ctx actor.Context) {
 	c.reportRealtimeIdle(ctx)
 }
 
-// reportRealtimeIdle reports to the pathway that neither side speaks.
+// reportRealtimeIdle tells the pathway that neither the engine nor the caller speaks.
 func (c *Conversation) reportRealtimeIdle(ctx actor.Context) {
 	if c.realtime.isIdle() && !c.playback.isPlaying() && !c.agentPause.active {
 		c.advance(ctx, pathway.RealtimeIdle{Round: c.realtime.round})
 	}
 }
 
-// realtimeFailed continues the conversation without the engine.
+// realtimeFailed reports that the engine has failed and continues the conversation without it.
 func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	r := &c.realtime
 	round, name := r.round, r.connection.Engine

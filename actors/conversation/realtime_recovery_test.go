@@ -23,7 +23,7 @@ func advanceTime(d time.Duration) {
 	synctest.Wait()
 }
 
-// ordersCall is a tool call of the engine that takes three seconds.
+// ordersCall is a tool call that the realtime engine requests. The tool takes three seconds.
 var ordersCall = speech.RealtimeToolCall{ID: "c1", Name: "orders", Arguments: "{}"} //nolint:gochecknoglobals // never changed
 
 func TestToolCallSurvivesRealtimeFailure(t *testing.T) {
@@ -303,7 +303,7 @@ func TestOptOutIsRecognizedDuringAudioOnlyRealtime(t *testing.T) {
 	}
 }
 
-// optOutWhileSessionEnds makes the caller opt out while the realtime session ends.
+// optOutWhileSessionEnds makes the caller say "stop" while the realtime session ends.
 func optOutWhileSessionEnds(s *fixture, how speech.RealtimeEventKind) {
 	l, ok := s.runtime.(*realtimeRuntime)
 	if !ok {

@@ -16,8 +16,8 @@ const (
 	maxWordsDelay      = 5 * time.Second // maximum delay of the text of spoken words
 )
 
-// realtimeOpening is a session that is open or being opened. close closes it now or as soon as it opens; the actor
-// may have stopped by then.
+// realtimeOpening is a session that is open or being opened. Its close method also closes a session that opens later, even
+// if the actor has stopped by then.
 type realtimeOpening struct {
 	mu     sync.Mutex
 	closed bool
@@ -45,7 +45,7 @@ func (o *realtimeOpening) close() {
 	}
 }
 
-// realtimeSession is the session of the realtime engine that has the caller. The zero value means none.
+// realtimeSession is the session of the realtime engine that talks to the caller. The zero value means that there is none.
 type realtimeSession struct {
 	round          int // of the pathway; 0: no engine has the caller
 	opening        *realtimeOpening
@@ -75,25 +75,26 @@ func newRealtimeSession(d pathway.StartRealtime) realtimeSession {
 	}
 }
 
-// isPlaying reports whether an answer plays.
+// isPlaying reports whether an answer of the engine is playing.
 func (r *realtimeSession) isPlaying() bool { return r.playing.Kind != 0 }
 
-// isIdle reports whether neither the engine nor the caller speaks.
+// isIdle reports whether a session exists and neither the engine nor the caller speaks.
 func (r *realtimeSession) isIdle() bool {
 	return r.round != 0 && !r.busy && !r.callerSpeaks && !r.isPlaying() && len(r.waiting) == 0
 }
 
-// isAudioOnly reports whether the engine hears the caller without reporting turns or text.
+// isAudioOnly reports whether the open session exchanges only audio: the engine reports neither turns nor text.
 func (r *realtimeSession) isAudioOnly() bool { return r.open && r.connection.AudioOnly }
 
-// addEarly keeps an event that arrived before the session is open.
+// addEarly keeps an event that arrives while the session is still being opened.
 func (r *realtimeSession) addEarly(e speech.RealtimeEvent) {
 	if len(r.early) < realtimeQueue {
 		r.early = append(r.early, e)
 	}
 }
 
-// setOpen passes waiting tool results to the engine and returns the events that arrived before.
+// setOpen marks the session as open and passes the waiting tool results to the engine. It returns the events that addEarly
+// has kept.
 func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 	r.open = true
 	for _, d := range r.results {
@@ -103,8 +104,8 @@ func (r *realtimeSession) setOpen() (early []speech.RealtimeEvent) {
 	return early
 }
 
-// addResult passes a tool result to the engine, or keeps it until the session is open. A later session has it in
-// its history.
+// addResult passes a tool result to the engine, or keeps it until the session is open. If the session ends first, the next
+// session gets the result in its history.
 func (r *realtimeSession) addResult(d pathway.SendToolResult) {
 	switch {
 	case r.open:
@@ -114,7 +115,7 @@ func (r *realtimeSession) addResult(d pathway.SendToolResult) {
 	}
 }
 
-// requestAnswer requests an answer from the engine if it has the caller.
+// requestAnswer requests an answer from the engine if its session is open.
 func (r *realtimeSession) requestAnswer(text string) {
 	if r.open {
 		r.busy = true
@@ -122,7 +123,7 @@ func (r *realtimeSession) requestAnswer(text string) {
 	}
 }
 
-// addAnswer queues an answer for playing.
+// addAnswer queues an answer of the engine for playing.
 func (r *realtimeSession) addAnswer(e speech.RealtimeEvent) {
 	r.busy = true
 	if len(r.waiting) < realtimeQueue {
@@ -130,7 +131,7 @@ func (r *realtimeSession) addAnswer(e speech.RealtimeEvent) {
 	}
 }
 
-// dropWaiting drops the answers that were not played.
+// dropWaiting drops the answers that have not been played.
 func (r *realtimeSession) dropWaiting() {
 	for _, answer := range r.waiting {
 		r.connection.ReportPlayed(answer.Item, 0)
@@ -138,7 +139,7 @@ func (r *realtimeSession) dropWaiting() {
 	r.busy, r.waiting = false, nil
 }
 
-// markStopped reports whether the answer that plays has to be stopped. It returns true once per answer.
+// markStopped marks the playing answer as stopped. It returns false if no answer plays or it is already marked.
 func (r *realtimeSession) markStopped() bool {
 	if !r.isPlaying() || r.stopped {
 		return false
@@ -147,7 +148,7 @@ func (r *realtimeSession) markStopped() bool {
 	return true
 }
 
-// playNext starts the next waiting answer and returns its text so far.
+// playNext makes the next waiting answer the playing one and returns the part of its text that has arrived.
 func (r *realtimeSession) playNext() (text string, ok bool) {
 	if len(r.waiting) == 0 || r.isPlaying() {
 		return "", false
@@ -161,7 +162,7 @@ func (r *realtimeSession) playNext() (text string, ok bool) {
 	return text, true
 }
 
-// played ends the answer that played and returns the part of its text that was heard.
+// played ends the playing answer and returns the part of its text that the caller heard.
 func (r *realtimeSession) played(text string, heard time.Duration, interrupted bool) string {
 	answer := r.playing
 	r.playing = speech.RealtimeEvent{}
@@ -172,7 +173,7 @@ func (r *realtimeSession) played(text string, heard time.Duration, interrupted b
 	return pathway.MarkInterrupted(heardText(text, heard, answer.Feed.Len()))
 }
 
-// callerBegan adds a segment for the caller's speech that has begun.
+// callerBegan adds a transcript segment for the caller's speech that has just begun. The engine calls the speech item.
 func (r *realtimeSession) callerBegan(t *transcript, item string) {
 	r.callerSpeaks = true
 	if len(r.items) < realtimeItems {
@@ -180,14 +181,14 @@ func (r *realtimeSession) callerBegan(t *transcript, item string) {
 	}
 }
 
-// addCaller appends a segment of the caller, which began before the speech was detected.
+// addCaller appends a transcript segment of the caller. Its start is corrected, because speech is detected with a delay.
 func (*realtimeSession) addCaller(t *transcript, text string) int {
 	i := t.add(caller, text)
 	t.segments[i].StartMs = max(t.segments[i].StartMs-speechOnset.Milliseconds(), 0)
 	return i
 }
 
-// callerEnded records the end of the caller's speech.
+// callerEnded records in the transcript that the caller stopped speaking.
 func (r *realtimeSession) callerEnded(t *transcript, item string) {
 	r.callerSpeaks, r.busy = false, true
 	if i, ok := r.items[item]; ok {
@@ -195,7 +196,7 @@ func (r *realtimeSession) callerEnded(t *transcript, item string) {
 	}
 }
 
-// callerText records what the caller said.
+// callerText writes the caller's words, which the engine has transcribed, into the transcript.
 func (r *realtimeSession) callerText(t *transcript, e speech.RealtimeEvent) {
 	if i, ok := r.items[e.Item]; ok {
 		t.segments[i].Text, t.segments[i].Confidence = e.Text, realtimeConfidence
@@ -204,7 +205,7 @@ func (r *realtimeSession) callerText(t *transcript, e speech.RealtimeEvent) {
 	}
 }
 
-// answerText records what the engine says, or keeps the text until the answer plays.
+// answerText writes the text of an answer into the transcript, or keeps it until the answer plays.
 func (r *realtimeSession) answerText(t *transcript, e speech.RealtimeEvent) {
 	if i, ok := r.items[e.Item]; ok {
 		t.segments[i].Text = e.Text
@@ -213,7 +214,7 @@ func (r *realtimeSession) answerText(t *transcript, e speech.RealtimeEvent) {
 	}
 }
 
-// setCallerSpeaks records the caller's speech for an engine that reports no turns.
+// setCallerSpeaks records when the caller speaks, for an engine that does not report turns.
 func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
 	r.callerSpeaks = speaks
 	switch {
@@ -225,7 +226,7 @@ func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
 	}
 }
 
-// toolCalls converts tool calls of the engine to calls with our tool IDs.
+// toolCalls converts the tool calls of the engine, which names a tool, into calls with tool IDs.
 func (r *realtimeSession) toolCalls(calls []speech.RealtimeToolCall) pathway.RealtimeToolCalls {
 	in := pathway.RealtimeToolCalls{Round: r.round}
 	for _, w := range calls {
@@ -234,7 +235,7 @@ func (r *realtimeSession) toolCalls(calls []speech.RealtimeToolCall) pathway.Rea
 	return in
 }
 
-// stopEndTimer records that the engine has noticed the end of speech or does not need to.
+// stopEndTimer stops the timer in which the engine has to report the end of the caller's speech.
 func (r *realtimeSession) stopEndTimer() {
 	if r.cancelEndTimer != nil {
 		r.cancelEndTimer()
@@ -242,7 +243,8 @@ func (r *realtimeSession) stopEndTimer() {
 	}
 }
 
-// awaitsWords reports whether the text of the caller's last words may still arrive, and for which item and segment.
+// awaitsWords reports whether the engine may still send the text of the caller's last words. item and segment identify these
+// words at the engine and in the transcript.
 func (r *realtimeSession) awaitsWords(t *transcript) (item string, segment int, ok bool) {
 	segment, known := r.items[r.lastCallerItem]
 	if !r.open || r.failed || r.connection.AudioOnly || !known {
@@ -253,7 +255,7 @@ func (r *realtimeSession) awaitsWords(t *transcript) (item string, segment int, 
 	return r.lastCallerItem, segment, s.Text == pathway.NotUnderstood && (r.callerSpeaks || t.position()-ended <= maxWordsDelay)
 }
 
-// heardText estimates the part of a text that was heard, from the played share of its samples.
+// heardText estimates the part of a text that was heard, from the share of its audio samples that was played.
 func heardText(text string, heard time.Duration, samples int) string {
 	if samples == 0 {
 		return ""

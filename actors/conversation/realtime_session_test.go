@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// recordingEngine is a realtime engine that records its calls.
+// recordingEngine is a realtime engine that records which of its methods are called.
 type recordingEngine struct{ calls []string }
 
 func (e *recordingEngine) Write([]byte)                {}

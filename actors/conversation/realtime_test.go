@@ -37,7 +37,7 @@ func (l *realtimeRuntime) record(format string, all ...any) {
 	l.recorded = append(l.recorded, fmt.Sprintf(format, all...))
 }
 
-// actions returns the recorded calls of the engine. sessions returns how its sessions were opened.
+// actions returns the recorded calls of the engine's methods. The method sessions returns the requests that opened sessions.
 func (l *realtimeRuntime) actions() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *realtimeRuntime) sessions() []pathway.StartRealtime {
 	return slices.Clone(l.opened)
 }
 
-// emit sends an event of the session that was opened last.
+// emit sends an event in the session that was opened last.
 func (l *realtimeRuntime) emit(e speech.RealtimeEvent) {
 	l.mu.Lock()
 	onEvent := l.onEvent
@@ -70,7 +70,7 @@ func (l *realtimeRuntime) OpenRealtime(_ context.Context, _ *domain.Script, _ st
 
 func (l *realtimeRuntime) CanReplaceRealtime(*domain.Script) bool { return l.instead }
 
-// engineSays makes the engine speak for the given time.
+// engineSays makes the realtime engine speak a text for the given time.
 func (l *realtimeRuntime) engineSays(item, text string, lasts time.Duration, calls ...speech.RealtimeToolCall) {
 	feed := new(media.Feed)
 	feed.Write(fmt.Appendf(nil, "%-*s", int(lasts*8000/time.Second), text))
@@ -81,7 +81,7 @@ func (l *realtimeRuntime) engineSays(item, text string, lasts time.Duration, cal
 	synctest.Wait()
 }
 
-// engineHears makes the engine report words of the caller.
+// engineHears makes the realtime engine report that the caller spoke these words.
 func (l *realtimeRuntime) engineHears(text string) {
 	const item = "u1"
 	l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: item})

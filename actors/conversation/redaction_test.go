@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// redactionRuntime is a fakeRuntime whose tools return numbers and that watches the transcript.
+// redactionRuntime is a fakeRuntime that watches the transcript and whose tools return account numbers.
 type redactionRuntime struct {
 	fakeRuntime
 

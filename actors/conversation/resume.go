@@ -18,12 +18,12 @@ type SavedState struct {
 	OptedOut        bool                 `json:"opted_out,omitempty"`
 }
 
-// canResumeElsewhere reports whether another process could resume the conversation from here.
+// canResumeElsewhere reports whether another process could resume the conversation at this point.
 func (c *Conversation) canResumeElsewhere() bool {
 	return !c.answer.hasMachine() && !c.agentPause.active && !c.agentPause.byPathway && c.transcript.human < 0 && !c.state.Over()
 }
 
-// save returns the state of the conversation; nil: another process could not resume it.
+// save returns the state of the conversation, or nil if another process could not resume it.
 func (c *Conversation) save() *SavedState {
 	s, ok := c.state.Save(c.cfg.Redact)
 	if !ok {
@@ -36,7 +36,7 @@ func (c *Conversation) save() *SavedState {
 	}
 }
 
-// restore restores a saved state. It returns false if the script does not contain the saved position.
+// restore restores a saved state. It returns false if the script does not contain the saved pathway node.
 func (c *Conversation) restore(s *SavedState) bool {
 	state, ok := pathway.Restore(c.cfg.Script, s.State)
 	if !ok {
@@ -48,8 +48,8 @@ func (c *Conversation) restore(s *SavedState) bool {
 	return true
 }
 
-// resumeSaved continues after the gap in which the call moved to this process. An interrupted prompt is spoken
-// again. If the caller was expected to speak, the agent repeats its last words.
+// resumeSaved continues the conversation after the call moved to this process. An interrupted prompt is spoken again. If the
+// caller was expected to speak, the agent repeats its last words.
 func (c *Conversation) resumeSaved(ctx actor.Context) {
 	c.answer.pathwayBegun = true
 	if tag := c.state.Language(); tag != "" && tag != c.cfg.Script.Language {

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// resumeElsewhere continues the conversation in another process.
+// resumeElsewhere continues the conversation from its saved state in a second fixture, as another process would.
 func (s *fixture) resumeElsewhere(script domain.Script) *fixture {
 	s.t.Helper()
 	synctest.Wait()
@@ -76,7 +76,8 @@ func TestTransferredConversationCannotBeResumed(t *testing.T) {
 	})
 }
 
-// runPendingToolCall runs a conversation with a tool call that waits for its checkpoint.
+// runPendingToolCall runs a conversation until a tool call waits for its checkpoint, and then calls then. begun returns the
+// number of started tool calls.
 func runPendingToolCall(t *testing.T, after string, then func(s *fixture, begun func() int)) {
 	t.Helper()
 	m := &fakeRuntime{answers: []plannedResponse{{calls: []pathway.ToolCall{{ID: "c1", Name: "look_up", Tool: "tool_1"}}}, {say: []string{after}}}}

@@ -19,7 +19,7 @@ func (c *Conversation) speakPrompt(ctx actor.Context, d pathway.Say) {
 	c.speak(ctx, d)
 }
 
-// speak synthesizes a prompt and plays it when it is ready.
+// speak synthesizes a prompt and plays it once it is ready.
 func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	c.playback.prompt = d
 	generation := c.input.supersede()
@@ -32,7 +32,8 @@ func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	c.playback.stopSynthesis = c.prompts.synthesize(ctx, r, generation)
 }
 
-// promptSynthesized plays a prompt that is still wanted, or continues without it.
+// promptSynthesized plays the synthesized prompt if it is still current. If the synthesis failed, the pathway goes on
+// without the prompt.
 func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized) {
 	p := &c.playback
 	canceled := m.generation != c.input.generation && errors.Is(m.firstErr, context.Canceled)
@@ -63,20 +64,20 @@ func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized)
 	c.play(ctx, m.utterance)
 }
 
-// endUnable ends a conversation whose agent cannot speak or hear.
+// endUnable ends the conversation because the agent can no longer speak or hear.
 func (c *Conversation) endUnable(ctx actor.Context) {
 	c.agentUnable = true
 	c.advance(ctx, pathway.AgentFailed{})
 }
 
-// reportEngineFailure reports a failed engine that another engine has replaced.
+// reportEngineFailure reports to the call actor that a speech engine failed, and whether another one has replaced it.
 func (c *Conversation) reportEngineFailure(ctx actor.Context, m engineFailed) {
 	code := speech.ErrorCode(m.fault.Err)
 	c.cfg.Log.Warn("speech engine failed", slog.String("stage", m.stage), slog.String("engine", m.fault.Engine), slog.Any("error", m.fault.Err), slog.Bool("recovered", m.fault.Recovered))
 	ctx.Send(ctx.Parent(), Fault{Stage: m.stage, Code: code, Message: "the engine " + m.fault.Engine + " failed", Recovered: m.fault.Recovered})
 }
 
-// play plays the requested prompt and prepares likely next prompts.
+// play plays the synthesized prompt and synthesizes likely next prompts in advance.
 func (c *Conversation) play(ctx actor.Context, utterance speech.Utterance) {
 	requestedAt := c.playback.play(utterance)
 	c.silence.stop()
@@ -92,19 +93,19 @@ func (c *Conversation) play(ctx actor.Context, utterance speech.Utterance) {
 	}
 }
 
-// stopPrompt stops the prompt that plays or is being synthesized.
+// stopPrompt stops the prompt that is playing or being synthesized.
 func (c *Conversation) stopPrompt() {
 	c.input.supersede()
 	c.playback.stop()
 }
 
-// isInterruptible reports whether speech may interrupt the prompt that plays.
+// isInterruptible reports whether the caller's speech may interrupt the playing prompt.
 func (c *Conversation) isInterruptible() bool {
 	setting := c.turnTaking().Interruptible
 	return c.playback.isPlaying() && !c.playback.outOfBand.active && c.playback.prompt.Interruptible && (setting == nil || *setting)
 }
 
-// speakOutOfBand speaks a text between the prompts of the pathway.
+// speakOutOfBand queues a text, which is spoken between the prompts of the pathway.
 func (c *Conversation) speakOutOfBand(ctx actor.Context, text string) {
 	if c.finished || c.agentPause.active || c.state.Over() || !c.playback.outOfBand.add(text) {
 		return
@@ -114,8 +115,8 @@ func (c *Conversation) speakOutOfBand(ctx actor.Context, text string) {
 	}
 }
 
-// speakNextOutOfBand speaks the next out-of-band prompt and reports whether there was one. then is the pathway's
-// input afterwards.
+// speakNextOutOfBand speaks the next out-of-band prompt and reports whether there was one. then is the input that the
+// pathway gets afterwards.
 func (c *Conversation) speakNextOutOfBand(ctx actor.Context, then pathway.Input) bool {
 	text, ok := c.playback.outOfBand.next(then)
 	if ok {
@@ -124,7 +125,7 @@ func (c *Conversation) speakNextOutOfBand(ctx actor.Context, then pathway.Input)
 	return ok
 }
 
-// promptEnded continues after a prompt or digits, first with waiting out-of-band prompts.
+// promptEnded continues after a prompt or DTMF digits were played. Waiting out-of-band prompts come first.
 func (c *Conversation) promptEnded(ctx actor.Context, done pathway.Input) {
 	if c.answer.hasMachine() {
 		c.endAtMachine(ctx, playoutTail) // the message was spoken or could not be spoken

@@ -12,8 +12,8 @@ import (
 // maxSpeculativeRequests is the maximum number of speculative requests per turn.
 const maxSpeculativeRequests = 2
 
-// speculativeRequest sends a model request with the interim result as soon as the caller is silent, before the turn
-// is known to be over. The response is used only if the finished turn leads to the same request.
+// speculativeRequest is a model request with the text recognized so far. It is sent when the caller falls silent, before the
+// turn is known to be over. The response is used only if the finished turn leads to the same request.
 type speculativeRequest struct {
 	id        int // of the newest request; results of older ones are ignored
 	requests  int // number of requests in this turn
@@ -26,22 +26,23 @@ type speculativeRequest struct {
 }
 
 type (
-	// interimResult is the text recognized so far in a turn.
+	// interimResult carries the text that was recognized so far in a turn.
 	interimResult struct { // the mailbox bounds the number of these messages
 		id    int // ID of the turn
 		heard speech.RecognitionResult
 	}
-	// speculativeResult is a part of the response to a speculative request.
+	// speculativeResult carries a part of the response to a speculative request.
 	speculativeResult struct {
 		id   int
 		part any // modelSentence, passagesRead or modelAnswered of round 0
 	}
 )
 
-// Control implements mailbox.Control. Limits of the model's output bound the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. Limits of the model's output bound the number of
+// messages.
 func (speculativeResult) Control() {}
 
-// start replaces the speculative request by a new one and returns its ID.
+// start replaces the current speculative request by a new one and returns its ID.
 func (r *speculativeRequest) start(d pathway.ModelRequest, brief string) (id int) {
 	r.cancelUnused()
 	r.id++
@@ -50,7 +51,7 @@ func (r *speculativeRequest) start(d pathway.ModelRequest, brief string) (id int
 	return r.id
 }
 
-// cancelUnused cancels a request whose response is not in use.
+// cancelUnused cancels the current request unless its response is in use.
 func (r *speculativeRequest) cancelUnused() {
 	if r.cancel != nil && r.usedRound == 0 {
 		r.cancel()
@@ -59,13 +60,14 @@ func (r *speculativeRequest) cancelUnused() {
 	}
 }
 
-// drop drops the requests of a turn without a result.
+// drop cancels the unused requests of a turn that was dropped.
 func (r *speculativeRequest) drop() {
 	r.cancelUnused()
 	r.requests = 0
 }
 
-// add stores a part of the response. If a round uses the response, the part is returned for that round instead.
+// add stores a part of the response for later. If a model round already uses the response, add returns the part for that
+// round.
 func (r *speculativeRequest) add(m speculativeResult) (part any) {
 	switch {
 	case m.id != r.id:
@@ -77,7 +79,8 @@ func (r *speculativeRequest) add(m speculativeResult) (part any) {
 	return nil
 }
 
-// use assigns the response to a round and returns its parts so far. It returns false if the request differs.
+// use assigns the response to a model round and returns its parts so far. It returns false if the round's request differs
+// from the speculative one.
 func (r *speculativeRequest) use(d *pathway.ModelRequest, brief string) (parts []any, ok bool) {
 	if r.cancel == nil || r.usedRound != 0 || !r.step.IsSame(d) || r.brief != brief {
 		return nil, false
@@ -90,7 +93,7 @@ func (r *speculativeRequest) use(d *pathway.ModelRequest, brief string) (parts [
 	return parts, true
 }
 
-// withRound returns a part with the round that uses it.
+// withRound returns a part of the response, changed to carry the number of the model round that uses it.
 func (r *speculativeRequest) withRound(part any) any {
 	switch x := part.(type) {
 	case modelSentence:
@@ -106,7 +109,7 @@ func (r *speculativeRequest) withRound(part any) any {
 	return part
 }
 
-// end ends the requests of a turn. made: requests were sent. used: a response was used.
+// end ends the speculative requests of a turn. made reports that requests were sent, used that a response was used.
 func (r *speculativeRequest) end() (made, used bool) {
 	made, used = r.requests > 0, r.usedRound != 0
 	r.cancelUnused()
@@ -114,7 +117,7 @@ func (r *speculativeRequest) end() (made, used bool) {
 	return made, used
 }
 
-// isSpeculative reports whether the agent uses speculative requests.
+// isSpeculative reports whether the agent is configured to send speculative requests.
 func (c *Conversation) isSpeculative() bool {
 	l := c.cfg.Script.LLM
 	return l != nil && l.Speculative && c.cfg.AgentRuntime != nil
@@ -132,8 +135,8 @@ func (c *Conversation) interimResult(ctx actor.Context, m interimResult) {
 	}
 }
 
-// speculate sends the request that would follow if the turn ended now. It sends none while the agent speaks or is
-// about to.
+// speculate sends the model request that would follow if the caller's turn ended now. It sends none while the agent speaks
+// or is about to speak.
 func (c *Conversation) speculate(ctx actor.Context) {
 	t, s := &c.listening.turn, &c.speculation
 	h := t.interim
@@ -162,7 +165,7 @@ func (c *Conversation) speculativeResult(ctx actor.Context, m speculativeResult)
 	}
 }
 
-// useSpeculation uses the speculative response for an equal request. The latency counts from the end of the turn.
+// useSpeculation uses the speculative response if its request equals d. The latency still counts from the end of the turn.
 func (c *Conversation) useSpeculation(ctx actor.Context, d *pathway.ModelRequest, brief string) bool {
 	parts, ok := c.speculation.use(d, brief)
 	if !ok {
@@ -177,7 +180,7 @@ func (c *Conversation) useSpeculation(ctx actor.Context, d *pathway.ModelRequest
 	return true
 }
 
-// endSpeculation ends the speculative requests of a turn and records whether a response was used.
+// endSpeculation ends the speculative requests of a turn. It records in the turn's latency whether a response was used.
 func (c *Conversation) endSpeculation() {
 	if made, used := c.speculation.end(); made {
 		c.latency.setSpeculative(used)

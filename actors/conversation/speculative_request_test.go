@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// runSpeculative makes the caller speak to an agent that waits 1.5 s of silence for the end of a turn and may use
-// speculative requests.
+// runSpeculative makes the caller speak to an agent that waits 1.5 s of silence for the end of a turn. If ahead is set, the
+// agent uses speculative requests.
 func runSpeculative(t *testing.T, m *fakeRuntime, ahead bool, then func(s *fixture)) []any {
 	t.Helper()
 	var messages []any
@@ -35,7 +35,7 @@ func runSpeculative(t *testing.T, m *fakeRuntime, ahead bool, then func(s *fixtu
 	return messages
 }
 
-// callerPauses sends recognized speech followed by half a second of silence.
+// callerPauses makes the caller speak a recognized text and then stay silent for half a second.
 func (s *fixture) callerPauses(text string) {
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)

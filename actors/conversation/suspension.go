@@ -3,17 +3,17 @@ package conversation
 import "github.com/asynkron/protoactor-go/actor"
 
 type (
-	// Suspend suspends the conversation until EndSuspension or FinishConversation, before another process resumes
-	// it. The reply is SuspendReply.
+	// Suspend stops the conversation until EndSuspension or FinishConversation, so that another process can resume it. The
+	// reply is SuspendReply.
 	Suspend struct{}
-	// EndSuspension continues the conversation with the messages that arrived since Suspend.
+	// EndSuspension continues the conversation. It first handles the messages that arrived since Suspend.
 	EndSuspension struct{}
-	// SuspendReply is the reply to Suspend. Saved is valid until EndSuspension; nil: no other process
-	// could resume.
+	// SuspendReply is the reply to Suspend. Saved is the state for the other process, valid until EndSuspension. It is nil
+	// if another process could not resume the conversation.
 	SuspendReply struct{ Saved *SavedState }
 )
 
-// Control implements mailbox.Control. The call bounds the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
 func (Suspend) Control()       {}
 func (EndSuspension) Control() {}
 func (SuspendReply) Control()  {}
@@ -24,7 +24,7 @@ type suspension struct {
 	waiting []any
 }
 
-// resume handles the kept messages in order.
+// resume ends the suspension and handles the kept messages in order.
 func (s *suspension) resume(ctx actor.Context) {
 	waiting := s.waiting
 	s.on, s.waiting = false, nil
@@ -33,8 +33,8 @@ func (s *suspension) resume(ctx actor.Context) {
 	}
 }
 
-// isSuspended reports whether a message is already handled: it waits for EndSuspension, or is Suspend or
-// EndSuspension itself.
+// isSuspended handles Suspend and EndSuspension, and keeps all other messages that arrive in between. It returns true if it
+// has handled or kept the message.
 func (c *Conversation) isSuspended(ctx actor.Context) bool {
 	s := &c.suspension
 	switch m := ctx.Message().(type) {

@@ -24,18 +24,18 @@ type toolCall struct {
 	script domain.Script // script of the calling agent
 }
 
-// toolDone is the result of a tool call.
+// toolDone carries the result of a tool call.
 type toolDone struct {
 	act    pathway.ActionRequest
 	result ToolResult
 	took   time.Duration
 }
 
-// Control implements mailbox.Control. The call bounds the number of these messages.
+// Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
 func (toolDone) Control() {}
 
-// callTool calls a tool in a task. If another process may resume the conversation, the call waits until its start
-// is stored.
+// callTool calls a tool in a background task. If checkpoints are enabled, the call first waits until its start is stored, so
+// that another process does not repeat it.
 func (c *Conversation) callTool(ctx actor.Context, d pathway.ActionRequest) {
 	switch {
 	case d.Type == domain.NodeAgent:
@@ -54,7 +54,7 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.ActionRequest) {
 	}
 }
 
-// runTool calls a tool in a task. The message toolDone follows.
+// runTool calls a tool in a background task, whose result is a toolDone message.
 func runTool(ctx actor.Context, runtime AgentRuntime, t toolCall) {
 	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		at := time.Now()
@@ -62,7 +62,7 @@ func runTool(ctx actor.Context, runtime AgentRuntime, t toolCall) {
 	})
 }
 
-// recoverResult turns a panic into a failed result.
+// recoverResult calls f and converts a panic in f into a failed result.
 func recoverResult(f func() ToolResult) (r ToolResult) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -72,7 +72,8 @@ func recoverResult(f func() ToolResult) (r ToolResult) {
 	return f()
 }
 
-// toolDone reports the result of a tool and passes it to the pathway when the agent is not paused.
+// toolDone reports the result of a tool to the call actor. It passes the result to the pathway, after a pause of the agent
+// has ended.
 func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 	if c.finished {
 		return
@@ -102,8 +103,8 @@ func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
 	c.advance(ctx, in)
 }
 
-// shownArguments returns the arguments of a tool as an event shows them. They are redacted before they are cut, so
-// that no part of a secret remains.
+// shownArguments returns the arguments of a tool call as an event shows them. It redacts them first and shortens them after
+// that, so that no part of a secret remains.
 func shownArguments(d pathway.ActionRequest, redact *domain.Redactor) json.RawMessage {
 	switch {
 	case len(d.RawArguments) > 0 && len(d.RawArguments) <= maxShownBytes && json.Valid(d.RawArguments):
@@ -129,7 +130,7 @@ func shownArguments(d pathway.ActionRequest, redact *domain.Redactor) json.RawMe
 	return b
 }
 
-// shownResult returns a result as a redacted JSON object for an event.
+// shownResult converts a tool result into a redacted JSON object for an event.
 func shownResult(r ToolResult, redact *domain.Redactor) json.RawMessage {
 	text := redact.RedactText(r.Text)
 	if json.Valid([]byte(r.Text)) {
@@ -147,7 +148,7 @@ func shownResult(r ToolResult, redact *domain.Redactor) json.RawMessage {
 	return b
 }
 
-// truncate cuts a text to at most so many bytes.
+// truncate cuts a text to at most the given number of bytes.
 func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s

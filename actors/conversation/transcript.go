@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Speakers in a transcript.
+// Names of the speakers in a transcript.
 const (
 	agent  = "agent"
 	caller = "caller"
 	human  = "human"
 )
 
-// Texts of segments without words.
+// Texts of transcript segments that contain no spoken words.
 const (
 	hidden      = "[hidden]"
 	onTheLine   = "[on the line]" // speech that is not transcribed
@@ -28,7 +28,7 @@ const (
 	moreKeys    = pressedOpen + "…]"
 )
 
-// transcript is everything said and pressed so far. Times are positions on the media clock.
+// transcript is the record of everything that was said or pressed so far. Times are positions on the media clock.
 type transcript struct {
 	position  func() time.Duration // returns the position of the media clock
 	redact    *domain.Redactor     // nil: no redaction
@@ -46,7 +46,7 @@ type keySequence struct {
 	complete int    // number of segments that get no more keys
 }
 
-// keysComplete ends the wait for another key of a sequence.
+// keysComplete is the timer message that no further key of a sequence has arrived in time.
 type keysComplete struct{ round, segments int }
 
 func (keysComplete) Control() {}
@@ -55,7 +55,7 @@ func newTranscript(position func() time.Duration, redact *domain.Redactor) trans
 	return transcript{position: position, redact: redact, human: -1}
 }
 
-// add appends a segment that begins now and returns its index.
+// add appends a segment that begins at the current media position and returns its index.
 func (t *transcript) add(speaker, text string) int {
 	at := t.position().Milliseconds()
 	t.segments = append(t.segments, domain.Segment{
@@ -64,7 +64,8 @@ func (t *transcript) add(speaker, text string) int {
 	return len(t.segments) - 1
 }
 
-// addWords appends the caller's words, spoken from began to ended. Secret words are hidden.
+// addWords appends the caller's words, spoken from began to ended. If secret is set, the words are replaced by a
+// placeholder.
 func (t *transcript) addWords(h speech.RecognitionResult, began, ended time.Duration, secret bool) {
 	s := domain.Segment{
 		Index: len(t.segments), Speaker: caller, Text: h.Text, Confidence: h.Confidence,
@@ -79,8 +80,8 @@ func (t *transcript) addWords(h speech.RecognitionResult, began, ended time.Dura
 	t.segments = append(t.segments, s)
 }
 
-// addKey records a key of the caller or a human. Consecutive keys form one segment. Secret keys are recorded
-// without their number.
+// addKey records a key pressed by the caller or by the human in the call. Consecutive keys form one segment. A secret key is
+// recorded only as a placeholder.
 func (t *transcript) addKey(speaker string, key byte, secret bool) {
 	now := t.position().Milliseconds()
 	if n := len(t.segments); n > 0 {
@@ -103,7 +104,7 @@ func (t *transcript) addKey(speaker string, key byte, secret bool) {
 	t.add(speaker, pressedOpen+string(key)+"]")
 }
 
-// lastKeys returns the keys of the last segment if the caller pressed them.
+// lastKeys returns the keys in the last segment. It returns false if the last segment has no keys of the caller.
 func (t *transcript) lastKeys() (keys string, ok bool) {
 	n := len(t.segments)
 	if n == 0 || t.segments[n-1].Speaker != caller {
@@ -113,7 +114,7 @@ func (t *transcript) lastKeys() (keys string, ok bool) {
 	return strings.TrimSuffix(keys, "]"), ok
 }
 
-// setHuman records from when to when a human spoke with the caller.
+// setHuman records the time span in which a human speaks with the caller during a transfer.
 func (t *transcript) setHuman(present bool) {
 	switch {
 	case present && t.human < 0:
@@ -129,7 +130,7 @@ func (t *transcript) hasAgentSpoken() bool {
 	return slices.ContainsFunc(t.segments, func(s domain.Segment) bool { return s.Speaker == agent })
 }
 
-// lastAgentText returns what the agent said last; "": nothing, or it contains hidden text.
+// lastAgentText returns the agent's last words. It returns "" if there are none or they contain hidden text.
 func (t *transcript) lastAgentText() string {
 	for i := len(t.segments) - 1; i >= 0; i-- {
 		if s := &t.segments[i]; s.Speaker == agent {
@@ -142,7 +143,7 @@ func (t *transcript) lastAgentText() string {
 	return ""
 }
 
-// restore starts with the segments of another process. lastInterrupted: the last segment was being spoken.
+// restore continues the transcript of another process. lastInterrupted says that the last segment was still being spoken.
 func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
 	t.segments = segments
 	if n := len(segments); lastInterrupted && n > 0 {
@@ -151,8 +152,8 @@ func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
 	t.keys.complete = len(segments)
 }
 
-// publish passes new and changed segments to the watcher, redacted. A prompt may end after the key that interrupted
-// it. Keys that a pattern may match are published when the sequence is complete.
+// publish passes new and changed segments, redacted, to the watcher. Earlier segments can change, because a prompt may end
+// after the key that interrupted it. Keys that redaction may hide are published once their sequence is complete.
 func (t *transcript) publish(w TranscriptWatcher) {
 	for i, s := range t.segments {
 		incomplete := t.awaitsKeys(i)
@@ -170,12 +171,12 @@ func (t *transcript) publish(w TranscriptWatcher) {
 	}
 }
 
-// awaitsKeys reports whether keys may still be added to a segment that redaction applies to.
+// awaitsKeys reports whether further keys may be added to segment i and redaction has to see all keys together.
 func (t *transcript) awaitsKeys(i int) bool {
 	return t.redact != nil && !t.closed && i == len(t.segments)-1 && i >= t.keys.complete && strings.HasPrefix(t.segments[i].Text, pressedOpen)
 }
 
-// waitForKeys starts the wait for the next key of a sequence if redaction needs all keys.
+// waitForKeys starts the timer for the next key of a sequence, if redaction has to see all keys together.
 func (t *transcript) waitForKeys(ctx actor.Context) {
 	t.stopWaitingForKeys()
 	if n := len(t.segments); t.awaitsKeys(n - 1) {
@@ -191,7 +192,7 @@ func (t *transcript) stopWaitingForKeys() {
 	}
 }
 
-// completeKeys makes the next key begin another segment.
+// completeKeys ends the current key sequence. The next key begins another segment.
 func (t *transcript) completeKeys(m keysComplete) {
 	if m.round == t.keys.round {
 		t.keys.complete = m.segments

@@ -30,10 +30,10 @@ type pendingTimeout struct{ round int }
 
 func (pendingTimeout) Control() {}
 
-// isFor reports whether the wait is for words of a session.
+// isFor reports whether the wait is for words of the session with this round.
 func (p *transcriptWait) isFor(round int) bool { return p.round != 0 && p.round == round }
 
-// stop ends the wait and closes the session.
+// stop ends the wait and closes the session of the engine.
 func (p *transcriptWait) stop() {
 	if left := *p; left.round != 0 {
 		*p = transcriptWait{}
@@ -42,7 +42,7 @@ func (p *transcriptWait) stop() {
 	}
 }
 
-// awaitRealtimeWords closes the session, after a wait for the caller's last words if they may be an opt-out.
+// awaitRealtimeWords closes the session. If the caller's last words may be an opt-out, it first waits for their text.
 func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	r := &c.realtime
 	item, segment, ok := r.awaitsWords(&c.transcript)
@@ -59,7 +59,7 @@ func (c *Conversation) awaitRealtimeWords(ctx actor.Context) {
 	}
 }
 
-// pendingEvent handles the words that were awaited.
+// pendingEvent handles an event of a session that is kept open for the text of the caller's last words.
 func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
 	if e.Kind != speech.RealtimeCallerTranscript || e.Item != c.pending.item {
 		return
@@ -74,7 +74,7 @@ func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
 	c.endPending(ctx)
 }
 
-// endPending ends the wait for words of a session.
+// endPending ends the wait for the text of the caller's last words and finishes the conversation if it has to.
 func (c *Conversation) endPending(ctx actor.Context) {
 	c.pending.stop()
 	if c.finished && !c.awaitsLastWords() {
@@ -82,5 +82,5 @@ func (c *Conversation) endPending(ctx actor.Context) {
 	}
 }
 
-// awaitsLastWords reports whether the last words are still being recognized.
+// awaitsLastWords reports whether the caller's last words are still being recognized.
 func (c *Conversation) awaitsLastWords() bool { return c.listening.turn.open || c.pending.round != 0 }

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// requestTransfer requests the transfer that the pathway asks for from the call.
+// requestTransfer pauses the agent and requests the transfer from the call actor.
 func (c *Conversation) requestTransfer(ctx actor.Context, d pathway.Transfer) {
 	c.pauseAgent(ctx)
 	kept := c.cfg.Redact.RedactText(d.Summary)

@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Times of a caller's turn. SpeechBegan arrives 200 ms after the first sound, SpeechEnded after 500 ms of silence.
+// Time limits of a caller's turn. The event SpeechBegan arrives 200 ms after the first sound, SpeechEnded after 500 ms of
+// silence.
 const (
 	speechOnset              = 200 * time.Millisecond
 	hangover                 = 500 * time.Millisecond
@@ -26,12 +27,12 @@ const (
 	maxResultWait            = 8 * time.Second        // longest wait for the recognizer's result
 )
 
-// maxFailedTurns is the number of failed turns in a row after which the agent counts as unable to hear.
+// maxFailedTurns is the number of consecutive turns without recognition after which the agent counts as unable to hear.
 const maxFailedTurns = 2
 
 var errRecognizerTimeout = errors.New("conversation: the recognizer did not respond in time")
 
-// turnTaking returns the agent's settings of turn taking.
+// turnTaking returns the agent's settings for turn taking, for example for interruptions.
 func (c *Conversation) turnTaking() domain.TurnTaking {
 	if t := c.cfg.Script.Turns; t != nil {
 		return *t
@@ -39,7 +40,7 @@ func (c *Conversation) turnTaking() domain.TurnTaking {
 	return domain.TurnTaking{}
 }
 
-// beginTurn opens a turn when the caller begins to speak.
+// beginTurn starts the recognition of a turn when the caller begins to speak.
 func (c *Conversation) beginTurn(ctx actor.Context) {
 	l := &c.listening
 	if !l.hasRecognizer() || c.realtime.open && !c.realtime.connection.AudioOnly || c.finished || c.agentPause.active || !c.answer.pathwayBegun || c.state.Over() || !c.understandsLanguage() {
@@ -68,7 +69,7 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 	}
 }
 
-// recognition returns the options of the recognizer.
+// recognition returns the options for the recognition of a turn in which the caller may say one of the phrases.
 func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
 	w := speech.RecognitionRequest{Language: c.cfg.Script.RecognitionLanguage(), Phrases: phrases}
 	if s := c.cfg.Script.STT; s != nil {
@@ -77,7 +78,7 @@ func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
 	return w
 }
 
-// speechEnded ends the turn, at once or after the agent's end-of-turn silence.
+// speechEnded ends the turn when the caller stops speaking, at once or after the agent's end-of-turn silence.
 func (c *Conversation) speechEnded(ctx actor.Context) {
 	l := &c.listening
 	l.turn.speaksAgain = false
@@ -93,7 +94,7 @@ func (c *Conversation) speechEnded(ctx actor.Context) {
 	l.endTurn(ctx)
 }
 
-// turnTimeout ends a turn that has lasted too long, or one whose result is late.
+// turnTimeout ends a turn that has lasted too long, or a turn whose recognition result does not arrive in time.
 func (c *Conversation) turnTimeout(ctx actor.Context, m turnTimeout) {
 	t := &c.listening.turn
 	switch {
@@ -106,7 +107,7 @@ func (c *Conversation) turnTimeout(ctx actor.Context, m turnTimeout) {
 	}
 }
 
-// dropTurn drops the current turn, after a key or when the agent is paused.
+// dropTurn discards the current turn, because the caller pressed a key or the agent is paused.
 func (c *Conversation) dropTurn() {
 	if c.listening.turn.open {
 		c.speculation.drop()
@@ -114,14 +115,14 @@ func (c *Conversation) dropTurn() {
 	}
 }
 
-// isOptOutTurn reports whether a turn is open in which an opt-out keyword counts.
+// isOptOutTurn reports whether a turn is in progress in which the caller may say an opt-out keyword.
 func (c *Conversation) isOptOutTurn() bool {
 	t := &c.listening.turn
 	return t.open && !c.optedOut && len(dnc.SpokenKeywords(c.cfg.OptOutKeywords)) > 0 && (t.duringRealtime || !c.state.IsSecretInput())
 }
 
-// keepTurnForKeywords continues a turn while a realtime engine takes over the caller. Only an opt-out keyword
-// counts in it.
+// keepTurnForKeywords lets the recognizer finish a turn although a realtime engine takes over the caller. In this turn only
+// an opt-out keyword has an effect.
 func (c *Conversation) keepTurnForKeywords(ctx actor.Context) {
 	if !c.isOptOutTurn() {
 		c.dropTurn()
@@ -131,7 +132,7 @@ func (c *Conversation) keepTurnForKeywords(ctx actor.Context) {
 	c.listening.keepTurnDuringRealtime(ctx)
 }
 
-// turnRecognized handles the words of a turn.
+// turnRecognized handles the recognized words of a turn.
 func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	t, ok := c.listening.closeTurn(m.id)
 	if !ok {
@@ -173,7 +174,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	}
 }
 
-// recordWords reduces h to the words that count, records them and looks for keywords.
+// recordWords reduces h to the words that have an effect, adds them to the transcript and checks them for keywords.
 func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.RecognitionResult) {
 	h.Text = t.relevantWords(*h, c.cfg.OptOutKeywords)
 	if h.Text == "" {
@@ -190,12 +191,13 @@ func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Recognit
 	}
 }
 
-// isSecretTurn reports whether the words of a turn must not be stored.
+// isSecretTurn reports whether the words of a turn are a secret, such as a PIN, which must not be stored.
 func (c *Conversation) isSecretTurn(t turn) bool {
 	return c.state.IsSecretInput() && !t.duringRealtime // the turn was spoken before the secret input
 }
 
-// isAnswer reports whether words answer or interrupt the agent. Acknowledgements and noise do not.
+// isAnswer reports whether the words answer or interrupt the agent. Noise and acknowledgements such as
+// "uh-huh" do not.
 func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration) bool {
 	switch {
 	case c.state.Understands(h.Text):
@@ -214,7 +216,7 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 	return true
 }
 
-// continueAfterTurn continues a paused prompt or the wait for input after a turn without effect.
+// continueAfterTurn continues the paused prompt or the wait for input after a turn that had no effect.
 func (c *Conversation) continueAfterTurn(ctx actor.Context) {
 	if c.listening.turn.open {
 		return

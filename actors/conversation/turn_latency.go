@@ -9,7 +9,7 @@ import (
 // maxTurnLatencies is the maximum number of turns whose latencies are stored.
 const maxTurnLatencies = 200
 
-// latencyMeter measures how long the agent takes to answer, for the current turn and the turns before.
+// latencyMeter measures how long the agent takes to answer in each turn.
 type latencyMeter struct {
 	open         bool // the caller has spoken and the agent has not answered yet
 	current      domain.TurnLatency
@@ -17,8 +17,8 @@ type latencyMeter struct {
 	turns        []domain.TurnLatency
 }
 
-// beginByWords begins with recognized words. ended (end of speech) and position (now) are on the media clock.
-// overAt is when the end of the turn was detected.
+// beginByWords starts the measurement of a turn with recognized words. ended, the end of speech, and position, the present,
+// are times of the media clock. overAt is when the end of the turn was detected.
 func (l *latencyMeter) beginByWords(ended, position time.Duration, overAt time.Time) {
 	now := time.Now()
 	stt := now.Sub(overAt)
@@ -28,7 +28,7 @@ func (l *latencyMeter) beginByWords(ended, position time.Duration, overAt time.T
 	}
 }
 
-// beginByKey begins with a key.
+// beginByKey starts the measurement of a turn in which the caller pressed a key.
 func (l *latencyMeter) beginByKey(position time.Duration) {
 	l.open, l.recognizedAt, l.current = true, time.Now(), domain.TurnLatency{Input: domain.InputDTMF, AtMs: position.Milliseconds()}
 }
@@ -40,7 +40,7 @@ func (l *latencyMeter) setFirstToken(took time.Duration) {
 	}
 }
 
-// setSpeculative records whether a speculative response was used.
+// setSpeculative records whether the response to a speculative request was used in the current turn.
 func (l *latencyMeter) setSpeculative(hit bool) {
 	if !l.open {
 		return
@@ -51,8 +51,8 @@ func (l *latencyMeter) setSpeculative(hit bool) {
 	}
 }
 
-// end ends the turn when the agent's answer plays. requestedAt is when its synthesis began; zero: it was not
-// synthesized.
+// end ends the measurement when the agent's answer starts to play. requestedAt is when the synthesis of the answer began, or
+// zero if it was not synthesized.
 func (l *latencyMeter) end(now, requestedAt time.Time) {
 	if !l.open {
 		return
@@ -67,5 +67,5 @@ func (l *latencyMeter) end(now, requestedAt time.Time) {
 	}
 }
 
-// discard drops the current turn, because the agent's next words are no answer.
+// discard ends the measurement without a result, because the agent's next words are not an answer.
 func (l *latencyMeter) discard() { l.open = false }

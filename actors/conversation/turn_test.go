@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// fakeRecognizer recognizes the text that the test sets, 100 ms after the end of speech.
+// fakeRecognizer returns the text that the test sets, 100 ms after the end of speech.
 type fakeRecognizer struct {
 	mu           sync.Mutex
 	next         speech.RecognitionResult
@@ -93,7 +93,7 @@ func (s *fixture) callerSays(text string, confidence float64, lasts time.Duratio
 	synctest.Wait()
 }
 
-// questionScript returns a pathway that asks for a word or a key.
+// questionScript returns a script whose pathway asks the caller for a word or a key.
 func questionScript() domain.Script {
 	s := menuScript()
 	s.Language = "en-US"

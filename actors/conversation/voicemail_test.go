@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// voicemailScript returns the menu of an agent with answering machine detection.
+// voicemailScript returns a menu script with answering machine detection and a voicemail message.
 func voicemailScript(mode, action string) domain.Script {
 	s := menuScript()
 	s.AMD = &domain.AgentAMD{Mode: mode, VoicemailAction: action, Message: "Message for {{name}}"}
@@ -32,7 +32,7 @@ var (
 	leftOver = conversation.PathwayEnded{Outcome: domain.OutcomeVoicemail}
 )
 
-// reports returns the messages to the call so far.
+// reports returns the messages that the conversation has sent to its call so far.
 func (s *fixture) reports() []any {
 	synctest.Wait()
 	s.mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// BenchmarkList imports a list, reads it after a restart, and looks up listed and unlisted numbers. DNC_NUMBERS
-// sets the size of the list; default: 10 million.
+// BenchmarkList imports a list, reads it after a restart, and looks up listed and unlisted numbers. The environment variable
+// DNC_NUMBERS sets the size of the list. Default: 10 million.
 func BenchmarkList(b *testing.B) {
 	total := uint64(10_000_000)
 	if n, err := strconv.ParseUint(os.Getenv("DNC_NUMBERS"), 10, 64); err == nil {

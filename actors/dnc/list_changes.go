@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// AddNumbers adds numbers to a list and commits the given events with them. It returns how many numbers were new.
-// Once it has returned, every check finds the numbers.
+// AddNumbers adds numbers to a do-not-call list and commits the given events with them. It returns how many numbers were
+// new. Once it has returned, every check finds the numbers.
 func (r *Registry) AddNumbers(ctx context.Context, workspace, id string, numbers []uint64, o dnc.Origin, events ...event.Draft) (added int, err error) {
 	k := listKey{workspace, id}
 	for some := range slices.Chunk(byBucket(numbers), pageSize) {
@@ -27,7 +27,7 @@ func (r *Registry) AddNumbers(ctx context.Context, workspace, id string, numbers
 	return added, nil
 }
 
-// CountNewNumbers returns how many of the numbers are not on a list. The numbers must be distinct; the slice is
+// CountNewNumbers returns how many of the numbers are not on a do-not-call list. The numbers must be distinct. The slice is
 // sorted in place.
 func (r *Registry) CountNewNumbers(ctx context.Context, workspace, id string, numbers []uint64) (count int, err error) {
 	for _, p := range byBucket(numbers) {
@@ -48,7 +48,7 @@ func (r *Registry) CountNewNumbers(ctx context.Context, workspace, id string, nu
 	return count, nil
 }
 
-// bucketPart are the numbers of a change that belong to one bucket.
+// bucketPart holds those numbers of a change that belong to one bucket. A do-not-call list is stored in buckets of numbers.
 type bucketPart struct {
 	bucket  int
 	numbers []uint64
@@ -77,7 +77,7 @@ func byBucket(numbers []uint64) []bucketPart {
 	return parts
 }
 
-// addToBuckets adds numbers to a few buckets in one commit.
+// addToBuckets adds the numbers in parts to their buckets in one commit. After a version conflict it tries again.
 func (r *Registry) addToBuckets(ctx context.Context, k listKey, parts []bucketPart, o dnc.Origin, events []event.Draft) (added int, _ error) {
 	for range maxAttempts {
 		change := commit.Change{Workspace: k.workspace, Events: events}
@@ -118,8 +118,8 @@ func (r *Registry) addToBuckets(ctx context.Context, k listKey, parts []bucketPa
 	return 0, fmt.Errorf("dnc: add: %w", domain.ErrConflict)
 }
 
-// containsAll reports whether a bucket already lists all numbers with this origin. If wanted is false it returns
-// false at once.
+// containsAll reports whether a bucket already lists all numbers with this origin. If wanted is false, it returns false
+// without a search.
 func containsAll(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bool, error) {
 	for _, n := range numbers {
 		if !wanted {
@@ -134,8 +134,8 @@ func containsAll(b *dnc.Bucket, numbers []uint64, o dnc.Origin, wanted bool) (bo
 	return wanted, nil
 }
 
-// apply commits new versions of buckets. During the commit, and if its outcome is unknown, the filters in memory
-// are marked as unknown: only the store can answer.
+// apply commits new versions of buckets. It marks their filters as unknown until the commit has succeeded. Meanwhile lookups
+// of these buckets read the store.
 func (r *Registry) apply(ctx context.Context, k listKey, change commit.Change, indexes []int, filters []*dnc.Filter) error {
 	l := r.list(k)
 	for i, index := range indexes {
@@ -150,18 +150,19 @@ func (r *Registry) apply(ctx context.Context, k listKey, change commit.Change, i
 	return nil
 }
 
-// RemoveNumber removes a number from a list. It returns false if the list does not contain the number.
+// RemoveNumber removes a number from a do-not-call list. It returns false if the list does not contain the number.
 func (r *Registry) RemoveNumber(ctx context.Context, workspace, id string, n uint64) (bool, error) {
 	return r.changeBucket(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Remove(n, r.hash(workspace, n)) })
 }
 
-// EraseNumber replaces a number on a list by its keyed hash (erasure of personal data). The number still must not
-// be called. It returns false if the list does not contain the number.
+// EraseNumber replaces a number on a do-not-call list by its keyed hash, to erase personal data. The number still must not
+// be called. EraseNumber returns false if the list does not contain the number.
 func (r *Registry) EraseNumber(ctx context.Context, workspace, id string, n uint64) (bool, error) {
 	return r.changeBucket(ctx, workspace, id, n, func(b *dnc.Bucket) (bool, error) { return b.Erase(n, r.hash(workspace, n)) })
 }
 
-// changeBucket changes the bucket of a number. change returns false if there is nothing to do.
+// changeBucket reads the bucket of a number, applies change and commits the bucket. If change returns false, it commits
+// nothing.
 func (r *Registry) changeBucket(ctx context.Context, workspace, id string, n uint64, change func(*dnc.Bucket) (bool, error)) (bool, error) {
 	k := listKey{workspace, id}
 	for range maxAttempts {
@@ -188,7 +189,7 @@ func (r *Registry) changeBucket(ctx context.Context, workspace, id string, n uin
 	return false, fmt.Errorf("dnc: change: %w", domain.ErrConflict)
 }
 
-// DeleteEntries deletes all entries of a list from the store and unloads the list. After an error, entries may
+// DeleteEntries deletes all entries of a do-not-call list from the store and from memory. After an error, entries may
 // remain in the store.
 func (r *Registry) DeleteEntries(ctx context.Context, workspace, id string) error {
 	k := listKey{workspace, id}
@@ -212,22 +213,22 @@ func (r *Registry) DeleteEntries(ctx context.Context, workspace, id string) erro
 	return err
 }
 
-// AddPendingOptOut marks a number as listed at once, before its opt-out is stored. RemovePendingOptOut ends this.
+// AddPendingOptOut makes a number count as listed at once, before its opt-out is stored. RemovePendingOptOut ends this.
 func (r *Registry) AddPendingOptOut(workspace, id string, n uint64) {
 	r.pendingOptOuts.Store(pendingOptOut{listKey{workspace, id}, n}, struct{}{})
 }
 
-// RemovePendingOptOut must be called once the opt-out of a number is stored.
+// RemovePendingOptOut ends the effect of AddPendingOptOut. It must be called once the opt-out of the number is stored.
 func (r *Registry) RemovePendingOptOut(workspace, id string, n uint64) {
 	r.pendingOptOuts.Delete(pendingOptOut{listKey{workspace, id}, n})
 }
 
-// bucketsAtOnce is the number of buckets that one call of ListEntries searches with a filter.
+// bucketsAtOnce is the maximum number of buckets that one call of ListEntries searches if keep is set.
 const bucketsAtOnce = 128
 
-// ListEntries returns entries of a list after a position, in the order of the buckets. A non-nil keep selects
-// entries by their time; the call then searches at most bucketsAtOnce buckets. The next position is 0, 0 at the end
-// of the list.
+// ListEntries returns up to limit entries of a do-not-call list after the position bucket, after. If keep is set, it selects
+// entries by their time, and the call searches at most bucketsAtOnce buckets. The next position is 0, 0 at the end of the
+// list.
 func (r *Registry) ListEntries(
 	ctx context.Context, workspace, id string, bucket int, after uint64, limit int, keep func(made time.Time) bool,
 ) (out []domain.DNCEntry, nextBucket int, nextAfter uint64, err error) {

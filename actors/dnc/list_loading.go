@@ -8,7 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// loadRetryDelay is the pause after a list could not be read. Until then its numbers are looked up in the store.
+// loadRetryDelay is the pause before a do-not-call list that could not be read is read again. Until then its numbers are
+// looked up in the store.
 const loadRetryDelay = 2 * time.Second
 
 // LoadWorkspace loads the do-not-call lists of a workspace. It retries until all lists are loaded or ctx ends.

@@ -1,8 +1,8 @@
 // Package dnc is the in-memory registry of do-not-call lists.
 //
-// It answers from memory for nearly every number, and from the store for the few numbers that may be listed.
-// A bucket that was not read, or that is being changed, never counts as "not listed": only the store can answer then.
-// The registry is no actor; any goroutine may call it.
+// The registry answers from memory for nearly every number, and from the store for the few numbers that may be listed.
+// A list is stored in buckets of numbers, and memory holds one filter per bucket. A bucket that was not read, or that is
+// being changed, never counts as "not listed". The registry is no actor, and any goroutine may call it.
 package dnc
 
 import (
@@ -45,19 +45,19 @@ type Registry struct {
 
 type listKey struct{ workspace, list string }
 
-// pendingOptOut is a number with the default list that its opt-out goes to.
+// pendingOptOut identifies an opt-out that is not stored yet: the number and the workspace's default do-not-call list.
 type pendingOptOut struct {
 	listKey
 	number uint64
 }
 
-// list is the part of a do-not-call list that is in memory.
+// list holds the filters of one do-not-call list by bucket.
 type list struct {
 	filters  [tableWidth]atomic.Pointer[[tableWidth]atomic.Pointer[dnc.Filter]]
 	complete atomic.Bool // all buckets are read: a bucket without a filter is empty
 }
 
-// New returns an empty registry. hash is the keyed hash of a number in a workspace; it identifies erased numbers.
+// New returns an empty registry. hash returns the keyed hash of a number in a workspace, by which erased numbers are found.
 func New(store Store, hash func(workspace string, n uint64) string, log *slog.Logger) *Registry {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -96,7 +96,7 @@ func (l *list) filterSlot(index int) *atomic.Pointer[dnc.Filter] {
 	return &row.Load()[index%tableWidth]
 }
 
-// filter returns the filter of a bucket; nil: the bucket is empty or was not read.
+// filter returns the filter of a bucket, or nil if the bucket is empty or was not read.
 func (l *list) filter(index int) *dnc.Filter {
 	if row := l.filters[index/tableWidth].Load(); row != nil {
 		return row[index%tableWidth].Load()
@@ -104,7 +104,7 @@ func (l *list) filter(index int) *dnc.Filter {
 	return nil
 }
 
-// setFilter stores the filter of a bucket unless a newer one is present.
+// setFilter stores the filter of a bucket unless memory already has a newer one.
 func (l *list) setFilter(index int, f *dnc.Filter) {
 	place := l.filterSlot(index)
 	for {
@@ -127,11 +127,11 @@ func (r *Registry) mayBeOnList(k listKey, n uint64) bool {
 	return f.MayContain(n) || f.HasErased() && f.IsErased(r.hash(k.workspace, n))
 }
 
-// FilterSnapshot holds the filters that were consulted for a number.
+// FilterSnapshot holds the filters that SnapshotFilters consulted for a number, one per list.
 type FilterSnapshot [2]*dnc.Filter
 
-// MayBeListed reports from memory whether a number may be on a list. False is certain. After true, FindMatch gives
-// the answer.
+// MayBeListed reports from memory whether a number may be on a do-not-call list. The result false is certain. After true,
+// call FindMatch for the exact answer.
 func (r *Registry) MayBeListed(workspace string, s dnc.ScrubRules, n uint64) (maybe bool) {
 	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return true
@@ -144,7 +144,7 @@ func (r *Registry) MayBeListed(workspace string, s dnc.ScrubRules, n uint64) (ma
 	return false
 }
 
-// SnapshotFilters is like MayBeListed and also returns the filters that it consulted.
+// SnapshotFilters returns the result of MayBeListed together with the filters that decide it.
 func (r *Registry) SnapshotFilters(workspace string, s dnc.ScrubRules, n uint64) (m FilterSnapshot, maybe bool) {
 	for i, id := range s.Lists() {
 		m[i] = r.list(listKey{workspace, id}).filter(dnc.BucketOf(n))
@@ -152,8 +152,8 @@ func (r *Registry) SnapshotFilters(workspace string, s dnc.ScrubRules, n uint64)
 	return m, r.MayBeListed(workspace, s, n)
 }
 
-// IsStillUnlisted reports whether a number that was not listed at the time of the snapshot is still unlisted. It
-// returns false if the number may have been listed since.
+// IsStillUnlisted reports whether a number that was unlisted at the time of the snapshot m is still unlisted. It returns
+// false if the number may have been listed since.
 func (r *Registry) IsStillUnlisted(workspace string, s dnc.ScrubRules, n uint64, m FilterSnapshot) bool {
 	now, maybe := r.SnapshotFilters(workspace, s, n)
 	if !maybe {
@@ -163,14 +163,14 @@ func (r *Registry) IsStillUnlisted(workspace string, s dnc.ScrubRules, n uint64,
 	return !waits && now == m
 }
 
-// Match is the list entry that matches a number.
+// Match is the entry of a do-not-call list that matches a number.
 type Match struct {
 	ListID string
 	Origin dnc.Origin
 }
 
-// FindMatch returns the list entry of a number; nil: the number is not listed. After an error the number must not
-// be called.
+// FindMatch returns the do-not-call entry of a number, or nil if the number is not listed. After an error the number must
+// not be called.
 func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.ScrubRules, n uint64) (*Match, error) {
 	if _, waits := r.pendingOptOuts.Load(pendingOptOut{listKey{workspace, s.Default}, n}); waits {
 		return &Match{ListID: s.Default, Origin: dnc.Origin{Source: domain.DNCOptOut}}, nil
@@ -178,7 +178,7 @@ func (r *Registry) FindMatch(ctx context.Context, workspace string, s dnc.ScrubR
 	return r.FindStoredMatch(ctx, workspace, s, n)
 }
 
-// FindStoredMatch is like FindMatch but ignores opt-outs that are not stored yet.
+// FindStoredMatch returns the same as FindMatch but ignores opt-outs that are not stored yet.
 func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.ScrubRules, n uint64) (*Match, error) {
 	for _, id := range s.Lists() {
 		k := listKey{workspace, id}
@@ -203,7 +203,7 @@ func (r *Registry) FindStoredMatch(ctx context.Context, workspace string, s dnc.
 	return nil, nil
 }
 
-// MatchPhone is FindMatch for a number as E.164 text.
+// MatchPhone does the same as FindMatch for a number given as E.164 text.
 func (r *Registry) MatchPhone(ctx context.Context, workspace string, s dnc.ScrubRules, e164 string) (*Match, error) {
 	n, err := dnc.PackNumber(e164)
 	if err != nil {
@@ -239,7 +239,8 @@ func (r *Registry) loadFilter(l *list, b *dnc.Bucket) error {
 	return nil
 }
 
-// LoadList loads a list. Meanwhile numbers in buckets that are not loaded yet are looked up in the store.
+// LoadList loads a do-not-call list into memory. In the meantime numbers in buckets that are not loaded yet are looked up in
+// the store.
 func (r *Registry) LoadList(ctx context.Context, workspace, id string) error {
 	k := listKey{workspace, id}
 	l := r.list(k)
@@ -250,13 +251,12 @@ func (r *Registry) LoadList(ctx context.Context, workspace, id string) error {
 	return err
 }
 
-// AddEmptyList adds a new list without entries as loaded.
+// AddEmptyList registers a new do-not-call list that has no entries. It does not have to be loaded.
 func (r *Registry) AddEmptyList(workspace, id string) {
 	r.list(listKey{workspace, id}).complete.Store(true)
 }
 
-// forEachBucket calls visit for the stored buckets of a list, in order, after the given key. visit returns false to
-// stop.
+// forEachBucket calls show for the stored buckets of a list after the given key, in order, until show returns false.
 func (r *Registry) forEachBucket(ctx context.Context, k listKey, after string, show func(*dnc.Bucket) (more bool, err error)) error {
 	prefix := domain.Key{Kind: "dnc_bucket", Workspace: k.workspace, ID: k.list + "/"}
 	for {

@@ -31,7 +31,7 @@ var (
 	origin      = dnc.Origin{Source: domain.DNCImport, At: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
 )
 
-// store counts reads and injects failures.
+// store is a real store that counts its reads and can inject failures.
 type store struct {
 	*persistence.Store
 	reads       atomic.Int64
@@ -300,7 +300,7 @@ func TestOptOutsOnlyScrubIgnoresOtherEntries(t *testing.T) {
 	})
 }
 
-// fakeHash stands in for a keyed hash.
+// fakeHash replaces the keyed hash of numbers by readable text.
 func fakeHash(workspace string, n uint64) string {
 	return fmt.Sprintf("hash of %d in %s", n^0x5555, workspace)
 }

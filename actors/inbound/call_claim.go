@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// RankClaim returns how strong the node's claim to a call is. Trunks of other nodes may have the same source
-// address.
+// RankClaim returns how well an inbound call fits a trunk of this node. The nodes compare these ranks, because trunks of
+// several nodes may have the same source address.
 func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallClaim, error) {
 	number, e, err := l.FindNumber(ctx, in)
 	c := domain.CallClaim{Since: e.Trunk.CreatedAt, TrunkID: e.Trunk.ID, NamedByCredentials: in.IsAuthenticated, ByHeader: slices.ContainsFunc(l.trunks.TrunksAt(in.Source), hasMatch)}
@@ -34,8 +34,8 @@ func (l *Lookup) RankClaim(ctx context.Context, in *sip.Incoming) (domain.CallCl
 	return c, nil
 }
 
-// catchAllSince returns the creation time of the workspace's oldest trunk with a catch-all number. Among workspaces
-// the oldest such trunk takes the call.
+// catchAllSince returns the creation time of the workspace's oldest trunk with a catch-all number. If trunks of several
+// workspaces have one, the oldest trunk takes the call.
 func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.Entry) time.Time {
 	for _, x := range l.trunks.TrunksAt(in.Source) {
 		if x.WorkspaceID != e.WorkspaceID || !admits(x, in) {
@@ -48,8 +48,8 @@ func (l *Lookup) catchAllSince(ctx context.Context, in *sip.Incoming, e trunk.En
 	return e.Trunk.CreatedAt
 }
 
-// MayBeElsewhere reports whether a call that no trunk of the node takes may be for a workspace on another node.
-// here reports whether a workspace is on a node of this process.
+// MayBeElsewhere reports whether a call that no trunk of this node takes may belong to a workspace on another node. here
+// reports whether a node of this process owns a workspace.
 func (l *Lookup) MayBeElsewhere(ctx context.Context, in *sip.Incoming, here func(workspace string) bool) bool {
 	tried := make(map[string]bool)
 	for _, e := range l.trunks.TrunksAt(in.Source) {

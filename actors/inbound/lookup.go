@@ -1,5 +1,5 @@
-// Package inbound finds the number, the workspace and the trunk of an inbound call or message. It also ranks the
-// claims that several nodes have to the same call.
+// Package inbound finds the number, the workspace and the trunk of an inbound call or message. If several nodes could take
+// the same call, the package ranks how well the call fits this node.
 package inbound
 
 import (
@@ -14,22 +14,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Reasons why a call finds no number.
+// Reasons why no number is found for an inbound call.
 var (
-	// ErrNoNumber says that no workspace with a trunk at the source address has the number.
+	// ErrNoNumber says that the called number belongs to no workspace with a trunk at the source address.
 	ErrNoNumber = errors.New("no such number")
 	// ErrAuthRequired says that a trunk with inbound.auth may have the number, but the call is not authenticated.
 	ErrAuthRequired = errors.New("the call is not authenticated")
-	// ErrPhoneCallsOut is the ErrNoNumber of a registered phone that calls a number outside its workspace.
+	// ErrPhoneCallsOut wraps ErrNoNumber. It says that a registered phone calls a number outside its workspace.
 	ErrPhoneCallsOut = fmt.Errorf("%w: phones cannot call external numbers", ErrNoNumber)
-	// errNumberAuthRequired is the ErrAuthRequired of a call to a number that belongs to the trunk.
+	// errNumberAuthRequired wraps ErrAuthRequired. It says that the called number certainly belongs to the trunk.
 	errNumberAuthRequired = fmt.Errorf("%w, and the number belongs to the trunk", ErrAuthRequired)
 )
 
 // Store reads the records that a Lookup needs.
 type Store interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
-	// Changes counts the changes of a workspace's agents, pathways, numbers and trunks.
+	// Changes returns a counter that increases with each change of a workspace's agents, pathways, numbers and trunks.
 	Changes(workspaceID string) uint64
 }
 
@@ -41,7 +41,7 @@ type Config struct {
 	Workspace func(id string) *domain.Workspace // nil result: the workspace is not on this node
 }
 
-// Lookup finds called numbers. Its methods are safe for concurrent use.
+// Lookup finds the phone number record that an inbound call dials. Its methods are safe for concurrent use.
 type Lookup struct {
 	store     Store
 	trunks    *trunk.Sources
@@ -55,7 +55,7 @@ func New(cfg Config) *Lookup {
 	return &Lookup{store: cfg.Store, trunks: cfg.Trunks, phones: cfg.Phones, workspace: cfg.Workspace}
 }
 
-// NumberCountry returns the country whose national number format a trunk uses.
+// NumberCountry returns the country whose national number format the calls of a trunk use.
 func NumberCountry(t *domain.Trunk, w *domain.Workspace) string {
 	if t.NumberCountry != "" {
 		return t.NumberCountry
@@ -75,7 +75,7 @@ func spellings(to, country string) []string {
 	return out
 }
 
-// claimedNumber returns the live number that is stored under text; nil: none.
+// claimedNumber returns the phone number record that is stored under text, or nil if there is none.
 func (l *Lookup) claimedNumber(ctx context.Context, text string) (*domain.PhoneNumber, error) {
 	claim := &domain.NumberClaim{Number: text}
 	if _, err := l.store.Get(ctx, claim); err != nil {

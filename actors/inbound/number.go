@@ -9,10 +9,9 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// FindNumber finds the called number and the trunk of a call. An exact number of a workspace with a trunk at the
-// source address goes first, then the catch-all number "*" of such a trunk. The error is ErrAuthRequired (401) if a
-// trunk with inbound.auth may have the number and the call is not authenticated. With ErrNoNumber the entry is the
-// trunk that was searched, if any.
+// FindNumber finds the called number and the trunk of a call. It prefers an exact number of a workspace with a trunk at the
+// source address to the catch-all number "*" of such a trunk. It returns ErrAuthRequired (401) if a trunk with inbound.auth
+// may have the number and the call is not authenticated. With ErrNoNumber it also returns the trunk that it searched, if any.
 func (l *Lookup) FindNumber(ctx context.Context, in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	if in.PhoneID != "" {
 		return l.calledByPhone(ctx, in)
@@ -47,9 +46,9 @@ func (l *Lookup) FindNumber(ctx context.Context, in *sip.Incoming) (*domain.Phon
 	return nil, trunk.Entry{}, ErrNoNumber
 }
 
-// catchAllTrunks returns the trunks whose "*" may take a call. If a workspace with a trunk at the source address
-// has the number, other workspaces' "*" take the call only with the trunk's match header. The carrier sets that
-// header.
+// catchAllTrunks returns the trunks whose catch-all number "*" may take a call. If the called number belongs to a workspace
+// with a trunk at the source address, a trunk of another workspace takes the call only with its match header. The carrier
+// sets that header.
 func (l *Lookup) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entries []trunk.Entry) ([]trunk.Entry, error) {
 	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !carriesHeader(e, in) }) {
 		return entries, nil
@@ -61,8 +60,8 @@ func (l *Lookup) catchAllTrunks(ctx context.Context, in *sip.Incoming, all, entr
 	return slices.DeleteFunc(slices.Clone(entries), func(e trunk.Entry) bool { return !hasMatch(e) && e.WorkspaceID != num.WorkspaceID }), nil
 }
 
-// catchAllNumber returns the "*" of the oldest trunk that has one. Within its workspace a trunk whose match header
-// the call carries goes first.
+// catchAllNumber returns the catch-all number "*" of the oldest trunk that has one. Within the same workspace it prefers a
+// trunk whose match header the call carries.
 func (l *Lookup) catchAllNumber(ctx context.Context, entries []trunk.Entry) (first *domain.PhoneNumber, at trunk.Entry, err error) {
 	for _, e := range entries {
 		if first != nil && (hasMatch(at) || e.WorkspaceID != at.WorkspaceID || !hasMatch(e)) {
@@ -79,7 +78,7 @@ func (l *Lookup) catchAllNumber(ctx context.Context, entries []trunk.Entry) (fir
 	return first, at, nil
 }
 
-// catchAllOf returns the "*" of one trunk; nil: none.
+// catchAllOf returns the catch-all number "*" of one trunk, or nil if the trunk has none.
 func (l *Lookup) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNumber, error) {
 	num, err := l.cachedNumber(e, "*", func() (*domain.PhoneNumber, error) { return l.claimedNumber(ctx, "*@"+e.Trunk.ID) })
 	if err != nil || num == nil || num.WorkspaceID != e.WorkspaceID {
@@ -91,7 +90,7 @@ func (l *Lookup) catchAllOf(ctx context.Context, e trunk.Entry) (*domain.PhoneNu
 // hasMatch reports whether a trunk takes only calls with a certain header (inbound.match).
 func hasMatch(e trunk.Entry) bool { return e.Trunk.Inbound.Match != nil }
 
-// splitByAuth returns the trunks that admit a call, and those that would admit it with authentication. It skips
+// splitByAuth returns the trunks that admit a call, and the trunks that would admit it if it were authenticated. It skips
 // trunks whose match header the call does not carry.
 func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk.Entry) {
 	if !slices.ContainsFunc(all, func(e trunk.Entry) bool { return !admits(e, in) }) {
@@ -107,7 +106,7 @@ func splitByAuth(all []trunk.Entry, in *sip.Incoming) (entries, needAuth []trunk
 	return entries, needAuth
 }
 
-// findNumber returns the called number if it belongs to the workspace of one of the trunks; nil: none.
+// findNumber returns the called number if it belongs to the workspace of one of the trunks. Otherwise it returns nil.
 func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entry) (*domain.PhoneNumber, trunk.Entry, error) {
 	for _, e := range entries {
 		w := l.workspace(e.WorkspaceID)
@@ -128,8 +127,8 @@ func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entr
 	return nil, trunk.Entry{}, nil
 }
 
-// trunkOf returns the trunk for a call to num: e, or a trunk of the same workspace whose match header the call
-// carries. A number that is bound to a trunk keeps e.
+// trunkOf returns the trunk for a call to num. It prefers a trunk of the same workspace whose match header the call carries.
+// Otherwise, and if the number is bound to a trunk, it returns e.
 func trunkOf(num *domain.PhoneNumber, e trunk.Entry, entries []trunk.Entry) trunk.Entry {
 	if num.TrunkID != "" || hasMatch(e) {
 		return e
@@ -142,7 +141,8 @@ func trunkOf(num *domain.PhoneNumber, e trunk.Entry, entries []trunk.Entry) trun
 	return e
 }
 
-// findOnTrunk returns the number of the trunk's workspace that is stored in one of these forms; nil: none.
+// findOnTrunk returns the number that is stored under one of the texts and belongs to the trunk's workspace. Otherwise it
+// returns nil.
 func (l *Lookup) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string) (*domain.PhoneNumber, error) {
 	for _, text := range texts {
 		num, err := l.claimedNumber(ctx, text)
@@ -157,8 +157,8 @@ func (l *Lookup) findOnTrunk(ctx context.Context, e trunk.Entry, texts []string)
 	return nil, nil //nolint:nilnil // a missing number is no error
 }
 
-// cachedNumber returns a cached number of a trunk's workspace, because every call reads one and numbers rarely
-// change. Callers must not change it.
+// cachedNumber returns a number of a trunk's workspace from the cache and calls read if it is missing. Every call needs a
+// number, and numbers rarely change. Callers must not modify the result.
 func (l *Lookup) cachedNumber(e trunk.Entry, called string, read func() (*domain.PhoneNumber, error)) (*domain.PhoneNumber, error) {
 	return l.cache.Current(l.store, e.WorkspaceID, e.Trunk.ID+" "+called, read)
 }
@@ -181,8 +181,8 @@ func IsAuthenticated(e trunk.Entry, in *sip.Incoming) bool {
 	return e.Trunk.Inbound.Auth == nil
 }
 
-// TrunkInWorkspace reports whether a call comes over a trunk or from a phone of a workspace and environment.
-// trunkID is the oldest such trunk, or one whose match header the call carries; "" for a phone.
+// TrunkInWorkspace reports whether a call comes over a trunk or from a phone of a workspace and environment. trunkID is the
+// oldest such trunk, or a trunk whose match header the call carries. It is "" for a phone.
 func (l *Lookup) TrunkInWorkspace(workspaceID string, env domain.Environment, in *sip.Incoming) (trunkID string, ok bool) {
 	if in.PhoneID != "" {
 		x, known := l.phones.Phone(in.PhoneID)

@@ -38,7 +38,8 @@ func (l *Lookup) calledByPhone(ctx context.Context, in *sip.Incoming) (*domain.P
 	return nil, entry, ErrNoNumber
 }
 
-// agentOfExtension returns the agent with an extension in the form of a number; nil: none.
+// agentOfExtension returns the agent with the dialled extension, as a number that belongs to the agent. It returns nil if no
+// agent has the extension.
 func (l *Lookup) agentOfExtension(ctx context.Context, x *domain.Phone, to string) (*domain.PhoneNumber, error) {
 	if !domain.IsExtension(to) {
 		return nil, nil //nolint:nilnil // not an extension

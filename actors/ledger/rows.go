@@ -1,4 +1,5 @@
-// Package ledger reads the stored usage of a workspace: its ledger rows, its daily counters and its tariffs.
+// Package ledger reads the stored usage of a workspace: the ledger with one row per billed or counted call, the daily usage
+// counters, and the tariffs.
 package ledger
 
 import (
@@ -10,11 +11,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// rowsPerRead is the maximum number of rows per read of the store.
+// rowsPerRead is the maximum number of ledger rows per read of the store.
 const rowsPerRead = 1000
 
-// Rows returns the ledger rows of calls that were opened on the days from and to and between, in order of opening.
-// The sequence ends with the first error of the store.
+// Rows returns the ledger rows of calls that were opened on the days from "from" to "to", both included, in order of
+// opening. The sequence ends with the first error of the store.
 func Rows(ctx context.Context, store commit.Store, workspaceID string, from, to time.Time) iter.Seq2[*domain.LedgerRow, error] {
 	return func(yield func(*domain.LedgerRow, error) bool) {
 		end := to.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)

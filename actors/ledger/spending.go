@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// SpentSince returns the cost of a workspace's outbound calls and SMS messages since the start of a day in the
-// current month. A call without a trunk price costs the plan's price of an attempt.
+// SpentSince returns the cost of a workspace's outbound calls and SMS messages since the start of a day in the current month.
+// If a call has no trunk price, it costs the plan's price of a call attempt.
 func SpentSince(ctx context.Context, store commit.Store, w *domain.Workspace, since time.Time) (domain.Amount, error) {
 	attempt := billing.CurrentTariff(w).Micros
 	sum, err := spentOnSMS(ctx, store, w, since)

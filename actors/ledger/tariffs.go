@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Tariffs returns the current and all earlier tariffs of a workspace, by number.
+// Tariffs returns the current and all earlier tariffs of a workspace, keyed by tariff number.
 func Tariffs(ctx context.Context, store commit.Store, w *domain.Workspace) (map[int]domain.Tariff, error) {
 	out := map[int]domain.Tariff{w.Tariff: billing.CurrentTariff(w)}
 	prefix := domain.Key{Kind: "tariff", Workspace: w.ID}

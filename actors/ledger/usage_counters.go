@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Counters returns the usage counters of the days from and to and between, in order of days.
+// Counters returns the daily usage counters from the day "from" to the day "to", both included, in order.
 func Counters(ctx context.Context, store commit.Store, workspaceID string, from, to time.Time) ([]*domain.Usage, error) {
 	var out []*domain.Usage
 	prefix, last := domain.Key{Kind: "usage", Workspace: workspaceID}, domain.Day(to)

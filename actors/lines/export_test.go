@@ -1,4 +1,4 @@
 package lines
 
-// ExpiryChecks returns how many leases and holds were checked for expiry.
+// ExpiryChecks returns how many permits the actor has checked for expiry so far.
 func (l *Lines) ExpiryChecks() int { return int(l.expiryChecks.Load()) }

@@ -6,7 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// requester is a campaign and its request for permits.
+// requester is a campaign with its outstanding request for permits.
 type requester struct {
 	pid        *actor.PID
 	weight     int
@@ -19,7 +19,8 @@ type requester struct {
 	pacer      pacer // used if clockSpeed is above 1
 }
 
-// hasWaiting reports whether the campaign waits for a permit for a due retry, or for a first attempt.
+// hasWaiting reports whether the campaign waits for a permit for a retry that is due, or, if retry is false, for a first
+// attempt.
 func (s *requester) hasWaiting(retry bool) bool {
 	if retry {
 		return s.retries > 0
@@ -27,8 +28,8 @@ func (s *requester) hasWaiting(retry bool) bool {
 	return s.waiting > s.retries
 }
 
-// turnQueue decides which campaign gets the next permit. Due retries go before first attempts. If both wait, every
-// fourth permit goes to a first attempt, so that many retries of one campaign do not stop the others.
+// turnQueue decides which campaign gets the next permit. Due retries go before first attempts. While both wait, every fourth
+// permit goes to a first attempt, so that many retries of one campaign do not block the other campaigns.
 type turnQueue struct {
 	requesters []*requester
 	retryTurns int // consecutive permits for retries while first attempts waited
@@ -36,9 +37,9 @@ type turnQueue struct {
 
 const maxRetryTurns = 3
 
-// nextRequester returns the campaign that gets the next permit and counts the permit; nil: none waits. Campaigns
-// rotate by smooth weighted round-robin: each gains its weight as credit, and the one with the most credit pays the
-// sum.
+// nextRequester returns the campaign that gets the next permit and counts the permit. It returns nil if no campaign waits.
+// The order is smooth weighted round-robin. Each waiting campaign gains its weight as credit, and the campaign with the most
+// credit gets the permit and pays the sum of the weights.
 func (r *turnQueue) nextRequester() *requester {
 	due := slices.ContainsFunc(r.requesters, func(s *requester) bool { return s.hasWaiting(true) })
 	first := slices.ContainsFunc(r.requesters, func(s *requester) bool { return s.hasWaiting(false) })

@@ -60,7 +60,7 @@ func TestRefusedAPICallGetsTheNextStartBeforeCampaigns(t *testing.T) {
 			bindAll()
 		}
 		p, err := s.tryPermit()
-		for ; err == nil; p, err = s.tryPermit() { // between two places of the campaign one may be free
+		for ; err == nil; p, err = s.tryPermit() { // a few starts may be free between those of the campaign
 			require.True(s, s.bindPermit(p, "single", s.spawnCall()))
 		}
 		var denied *domain.Error
@@ -290,7 +290,7 @@ func TestPermitsInTransitAreNotGrantedAgain(t *testing.T) {
 	})
 }
 
-// Expiry checks count as the cost of a message.
+// The number of expiry checks stands for the cost of a message. It must be 0 as long as no lease has expired.
 func TestExpiryCheckIteratesOnlyWhenALeaseIsDue(t *testing.T) {
 	t.Parallel()
 	for _, wide := range []int{10, 1000} {

@@ -7,14 +7,14 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// acceleratedRequesters are campaigns whose clocks run faster than real time, next turn first. Each has the limit
-// of calls per minute for itself, by its own clock.
+// acceleratedRequesters are test campaigns whose clocks run faster than real time. Each of them has its own limit of calls
+// per minute, measured by its own clock.
 type acceleratedRequesters struct {
 	requesters  []*requester // next turn first
 	hadLastTurn bool         // the last turn went to them although others were waiting
 }
 
-// addRequester adds a campaign to the queue for its clock speed.
+// addRequester adds a campaign to the queue of accelerated or normal campaigns, depending on its clock speed.
 func (l *Lines) addRequester(s *requester, speed int) {
 	l.removeRequester(s)
 	s.clockSpeed, s.pacer = speed, pacer{}
@@ -25,7 +25,7 @@ func (l *Lines) addRequester(s *requester, speed int) {
 	}
 }
 
-// removeRequester removes a campaign from its queue.
+// removeRequester removes a campaign from the queue in which it waits.
 func (l *Lines) removeRequester(s *requester) {
 	same := func(o *requester) bool { return o == s }
 	l.queue.requesters, l.accelerated.requesters = slices.DeleteFunc(l.queue.requesters, same), slices.DeleteFunc(l.accelerated.requesters, same)
@@ -39,8 +39,8 @@ func (l *Lines) applyRateLimit(now time.Time, perMinute int) {
 	}
 }
 
-// nextTurn returns the campaign that gets the next permit and counts the permit. If no campaign may start a call
-// now, s is nil and look is when to try again. Accelerated campaigns and others alternate if both wait.
+// nextTurn returns the campaign that gets the next permit and counts the permit. If no campaign may start a call now, s is
+// nil and look is the time of the next try. If accelerated and normal campaigns wait, they take turns.
 func (l *Lines) nextTurn(now time.Time) (s *requester, look time.Time) {
 	ours := false
 	if slices.ContainsFunc(l.queue.requesters, func(s *requester) bool { return s.waiting > 0 }) {
@@ -75,7 +75,7 @@ func (l *Lines) nextTurn(now time.Time) (s *requester, look time.Time) {
 	return s, look
 }
 
-// grantToRequester grants a permit to the campaign whose turn it is.
+// grantToRequester grants a permit to a campaign and counts it in the campaign's rate limit.
 func (l *Lines) grantToRequester(ctx actor.Context, now time.Time, s *requester) {
 	quick := s.clockSpeed > 1
 	if quick {
@@ -88,7 +88,7 @@ func (l *Lines) grantToRequester(ctx actor.Context, now time.Time, s *requester)
 	ctx.Send(s.pid, p)
 }
 
-// endLease removes a permit from the leases.
+// endLease removes a permit from the leased permits, which are not bound to a call yet.
 func (l *Lines) endLease(p *permit) {
 	if l.leased[p.id] == nil {
 		return

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// leaseDuration is how long a permit is valid before it is bound to a call.
+	// leaseDuration is how long a granted permit stays valid if it is not bound to a call.
 	leaseDuration = 10 * time.Second
-	// rateWindow is the sliding window of the limit per minute. One second is added, so that network jitter cannot
-	// exceed the limit at the carrier.
+	// rateWindow is the sliding window of the limit of calls per minute. It is a second longer than a minute, so that
+	// network jitter cannot exceed the limit at the carrier.
 	rateWindow = 61 * time.Second
 
-	// backlogRetry is the delay before campaigns are tried again while inbound calls wait.
+	// backlogRetry is the delay until campaigns may get permits again after inbound calls had to wait.
 	backlogRetry = 250 * time.Millisecond
 
 	listTimeout    = 5 * time.Second
@@ -29,8 +29,8 @@ const (
 	maxTryRequests = 256 // TryPermit requests that wait for the list of live calls
 )
 
-// Lines is the actor that grants call permits of one direction. After a restart it rebuilds its state from the list
-// of live calls and refuses permits of earlier epochs.
+// Lines is the actor that grants call permits for one direction of a workspace. After a restart it rebuilds its state from
+// the list of live calls. It refuses permits that an earlier instance granted, which it recognizes by their epoch.
 type Lines struct {
 	cfg          Config
 	epoch        string
@@ -62,7 +62,7 @@ type pidKey struct{ address, id string }
 
 func keyOf(p *actor.PID) pidKey { return pidKey{p.GetAddress(), p.GetId()} }
 
-// permit is a granted permit, first leased and later bound to a call.
+// permit is a granted permit. At first it is leased for leaseDuration, and later it is bound to a call.
 type permit struct {
 	id          uint64
 	expires     time.Time // end of the lease
@@ -71,7 +71,7 @@ type permit struct {
 	callID      string
 }
 
-// New returns the actor that grants permits of one direction.
+// New returns the actor that grants the call permits of one direction.
 func New(cfg Config) *Lines {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -129,7 +129,7 @@ func (l *Lines) Receive(ctx actor.Context) {
 	}
 }
 
-// requestLiveCalls requests the live calls and the starts of the last minute. No permit is granted before both are
+// requestLiveCalls requests the live calls and the call starts of the last minute. No permit is granted until both are
 // known.
 func (l *Lines) requestLiveCalls(ctx actor.Context) {
 	if l.cfg.ListLiveCalls == nil && l.cfg.ListRecentStarts == nil {
@@ -220,7 +220,7 @@ func (l *Lines) tryPermit(ctx actor.Context) {
 	}
 }
 
-// permitOrDenial returns a Permit, or a *domain.Error if a limit is reached.
+// permitOrDenial answers TryPermit. It returns a Permit, or a *domain.Error if a limit is reached.
 func (l *Lines) permitOrDenial() any {
 	now := time.Now()
 	l.dropExpired(now)
@@ -240,8 +240,8 @@ func (l *Lines) permitOrDenial() any {
 	return p
 }
 
-// reserveStart reserves a start within the limit per minute for a refused TryPermit request, which may retry then.
-// Otherwise campaigns at the limit would leave no start.
+// reserveStart reserves a call start for a refused TryPermit request, which may be retried once the limit per minute allows
+// it. Otherwise campaigns could use up every start.
 func (l *Lines) reserveStart(free time.Time) {
 	l.reservedStarts = min(l.reservedStarts+1, max(1, l.cfg.PerMinute/10))
 	l.reservedUntil = free.Add(leaseDuration)
@@ -254,7 +254,7 @@ func (l *Lines) grantPermit(now time.Time, p *permit) Permit {
 	return Permit{ID: p.id, Epoch: l.epoch, Expires: p.expires}
 }
 
-// addLease adds a permit to the leases.
+// addLease adds a permit to the leased permits, which are not bound to a call yet.
 func (l *Lines) addLease(p *permit) {
 	l.leased[p.id] = p
 	l.noteExpiry(p.expires)
@@ -268,7 +268,7 @@ func (l *Lines) addLease(p *permit) {
 	}
 }
 
-// noteExpiry records when a lease or a hold ends; zero: not by time.
+// noteExpiry records that a permit expires at t, so that dropExpired runs then. Zero means that the permit does not expire.
 func (l *Lines) noteExpiry(t time.Time) {
 	if !t.IsZero() {
 		l.nextExpiry = earliest(l.nextExpiry, t)
@@ -283,7 +283,7 @@ func (l *Lines) moveToCall(ctx actor.Context, call *actor.PID, id uint64) {
 	ctx.Watch(call)
 }
 
-// releasePermit removes a permit from all counts.
+// releasePermit removes a permit from the permits in use, so that another call can get one.
 func (l *Lines) releasePermit(p *permit) {
 	l.endLease(p)
 	l.inUse--
@@ -334,7 +334,7 @@ func (l *Lines) releaseCall(ctx actor.Context, m ReleaseCall) {
 	l.grantWaiting(ctx)
 }
 
-// releaseCallPermits releases the permits of a call.
+// releaseCallPermits releases the permits that are bound to a call actor.
 func (l *Lines) releaseCallPermits(k pidKey) {
 	for _, p := range l.bound[k] {
 		l.releasePermit(p)
@@ -342,7 +342,7 @@ func (l *Lines) releaseCallPermits(k pidKey) {
 	delete(l.bound, k)
 }
 
-// onActorStopped releases the permits of a stopped call, or removes a stopped campaign.
+// onActorStopped releases the permits of a stopped call actor, or removes a stopped campaign from the queue.
 func (l *Lines) onActorStopped(ctx actor.Context, who *actor.PID) {
 	k := keyOf(who)
 	l.releaseCallPermits(k)
@@ -353,14 +353,14 @@ func (l *Lines) onActorStopped(ctx actor.Context, who *actor.PID) {
 	l.grantWaiting(ctx)
 }
 
-// grantWaiting grants permits to campaigns as far as the limits allow, and sets the timer for the next try.
+// grantWaiting grants permits to waiting campaigns as far as the limits allow, and sets the timer for the next try.
 func (l *Lines) grantWaiting(ctx actor.Context) {
 	if !l.hasLiveCalls {
 		return
 	}
 	now := time.Now()
 	l.dropExpired(now)
-	var look time.Time // when the state changes without a message
+	var look time.Time // time of the next try if no message triggers one earlier; zero: none
 	for l.hasWaitingRequester() && l.hasRoomForCampaigns() {
 		if l.cfg.HasInboundBacklog != nil && l.cfg.HasInboundBacklog() {
 			look = now.Add(backlogRetry)
@@ -386,7 +386,7 @@ func (l *Lines) grantWaiting(ctx actor.Context) {
 	}
 }
 
-// cancelWakeUp cancels the timer.
+// cancelWakeUp cancels the timer for the next try to grant permits.
 func (l *Lines) cancelWakeUp() {
 	l.generation++
 	if l.cancelTimer != nil {
@@ -395,8 +395,8 @@ func (l *Lines) cancelWakeUp() {
 	}
 }
 
-// releaseCapacity removes the permits of this actor from the shared port capacity. A restarted actor counts its own
-// permits.
+// releaseCapacity removes the permits of this actor from the shared port capacity when the actor stops. A restarted actor
+// adds its permits again.
 func (l *Lines) releaseCapacity() {
 	l.cfg.Capacity.addPermits(-l.inUse)
 	l.cfg.Capacity = nil
@@ -409,8 +409,8 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// dropExpired removes expired leases and holds. It runs for each message, but iterates only when the earliest end
-// has passed.
+// dropExpired removes expired permits. It runs at each message but examines the permits only when the earliest one has
+// expired.
 func (l *Lines) dropExpired(now time.Time) {
 	if l.nextExpiry.IsZero() || now.Before(l.nextExpiry) {
 		return
@@ -436,8 +436,8 @@ func (l *Lines) dropExpired(now time.Time) {
 
 func (l *Lines) activeCount() int { return l.inUse + len(l.holds) }
 
-// reservedPermits returns how many permits for concurrent calls campaigns must leave free for single calls of the
-// API (TryPermit). It is 0 if the limit of concurrent calls is 1.
+// reservedPermits returns how many permits campaigns must leave free for single calls of the API (TryPermit). It is 0 if the
+// limit of concurrent calls is 1.
 func (l *Lines) reservedPermits() int {
 	if !l.cfg.ReserveTenth || l.cfg.Concurrent < 2 {
 		return 0
@@ -452,7 +452,8 @@ func (l *Lines) hasRoomForCampaigns() bool {
 	return l.campaignPermits+len(l.holds) < l.cfg.Concurrent-l.reservedPermits()
 }
 
-// nextStartTime returns when the next call may start under the limit per minute, reduced by reserved starts.
+// nextStartTime returns when the next call may start under the limit per minute. Leased permits and the number kept, the
+// reserved starts, reduce the limit.
 func (l *Lines) nextStartTime(now time.Time, kept int) time.Time {
 	if l.cfg.PerMinute <= 0 {
 		return now
@@ -460,7 +461,7 @@ func (l *Lines) nextStartTime(now time.Time, kept int) time.Time {
 	return l.minute.nextFreeTime(now, l.cfg.PerMinute-(len(l.leased)-l.acceleratedLeases)-kept)
 }
 
-// nextCampaignStartTime returns when the next call of a campaign may start.
+// nextCampaignStartTime returns when the next call of a campaign may start under the rate limits.
 func (l *Lines) nextCampaignStartTime(now time.Time) time.Time {
 	if l.cfg.PerMinute <= 0 {
 		return now

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// fixture is a Lines actor with campaigns and calls that do nothing.
+// fixture is a Lines actor with actors that stand for campaigns and calls.
 type fixture struct {
 	*testing.T
 	sys   *actor.ActorSystem
@@ -52,7 +52,7 @@ func (s *fixture) spawnCall() *actor.PID {
 	return s.spawn(func() actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
 }
 
-// campaign collects its permits.
+// campaign stands for a campaign actor. It collects the permits that it receives.
 type campaign struct {
 	pid      *actor.PID
 	mu       sync.Mutex

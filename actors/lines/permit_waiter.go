@@ -10,8 +10,8 @@ import (
 // requestInterval is how often a PermitWaiter repeats its request, because a restarted Lines actor has lost it.
 const requestInterval = 5 * time.Second
 
-// PermitWaiter requests permits like a campaign for code that is no actor. It supports one waiting caller at a
-// time.
+// PermitWaiter requests permits from a Lines actor, in turn with campaigns, for code that is not an actor. Only one caller
+// may wait at a time.
 type PermitWaiter struct {
 	sys        *actor.ActorSystem
 	lines      *actor.PID
@@ -36,7 +36,7 @@ func NewPermitWaiter(sys *actor.ActorSystem, lines *actor.PID) *PermitWaiter {
 	return w
 }
 
-// WaitForPermit waits until the actor grants a permit or ctx is done.
+// WaitForPermit waits until the Lines actor grants a permit or ctx is done.
 func (w *PermitWaiter) WaitForPermit(ctx context.Context) (Permit, error) {
 	w.generation++
 	again := time.NewTicker(requestInterval)
@@ -59,7 +59,7 @@ func (w *PermitWaiter) WaitForPermit(ctx context.Context) (Permit, error) {
 	}
 }
 
-// Close ends the request and returns permits that arrive late.
+// Close cancels the request and returns permits that arrive afterwards.
 func (w *PermitWaiter) Close() {
 	w.sys.Root.Poison(w.pid)
 	for {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// portRetry is the mean delay before campaigns are tried again when no RTP ports are free. The delay is random, so
-// that each of many workspaces is first at times.
+// portRetry is the mean delay before campaigns try again to get permits when no RTP ports are free. The delay is random, so
+// that each of many workspaces sometimes gets the ports first.
 const portRetry = 50 * time.Millisecond
 
-// PortCapacity is the number of calls for which a process has RTP port pairs, shared by all Lines actors of the
-// process. Each permit counts as a pair, even before its call has opened the pair. Thus campaigns open no attempt
-// that would find no ports. Its methods are safe for concurrent use.
+// PortCapacity counts the calls for which the process has RTP port pairs. All Lines actors of the process share it. Each
+// permit counts as a port pair in use, even before its call opens the pair. Thus campaigns open no attempt that would find
+// no ports. Its methods are safe for concurrent use.
 type PortCapacity struct {
 	countPorts func() PortUsage
 	permits    *atomic.Int64 // permits of all shares
@@ -30,18 +30,18 @@ type PortUsage struct {
 	CoolingDown int // released a moment ago and not usable yet
 }
 
-// NewPortCapacity returns the capacity that use counts. use must not block.
+// NewPortCapacity returns the capacity of the port pairs that use counts. The function use must not block.
 func NewPortCapacity(use func() PortUsage) *PortCapacity {
 	return &PortCapacity{countPorts: use, permits: new(atomic.Int64)}
 }
 
-// Share returns a share of the same capacity for one user. Release ends the share.
+// Share returns a PortCapacity that counts the permits of one workspace within the same total. Release ends the share.
 func (p *PortCapacity) Share() *PortCapacity {
 	return &PortCapacity{countPorts: p.countPorts, permits: p.permits}
 }
 
-// Release removes all permits of the share, including those of actors that never release them. Later changes have
-// no effect. A nil p is allowed.
+// Release removes all permits of the share from the total, including those of actors that never release them. Later
+// changes of the share have no effect. A nil p is allowed.
 func (p *PortCapacity) Release() {
 	if p == nil {
 		return
@@ -52,8 +52,8 @@ func (p *PortCapacity) Release() {
 	p.ownPermits, p.released = 0, true
 }
 
-// hasRoom reports whether a campaign may start another call. A tenth of the pairs, at least one, is reserved for
-// inbound calls and single outbound calls, which need no capacity check. nil: always.
+// hasRoom reports whether a campaign may start another call. A tenth of the port pairs, at least one, is reserved for
+// inbound calls and single outbound calls. For a nil p it always returns true.
 func (p *PortCapacity) hasRoom() bool {
 	if p == nil {
 		return true
@@ -62,7 +62,7 @@ func (p *PortCapacity) hasRoom() bool {
 	return u.Pairs-u.CoolingDown-max(u.InUse, int(p.permits.Load())) > reservedPorts(u.Pairs)
 }
 
-// reservedPorts returns how many of all pairs campaigns leave for other calls.
+// reservedPorts returns how many of all port pairs campaigns must leave for other calls.
 func reservedPorts(all int) int {
 	if all < 2 {
 		return 0
@@ -70,7 +70,7 @@ func reservedPorts(all int) int {
 	return max(1, all/10)
 }
 
-// addPermits adds n permits to the share; n may be negative.
+// addPermits adds n permits to the share. A negative n removes permits.
 func (p *PortCapacity) addPermits(n int) {
 	if p == nil {
 		return
@@ -83,7 +83,7 @@ func (p *PortCapacity) addPermits(n int) {
 	}
 }
 
-// portRetryTime returns when campaigns are tried again.
+// portRetryTime returns the random time at which campaigns try again to get permits.
 func portRetryTime(now time.Time) time.Time {
 	return now.Add(portRetry/2 + rand.N(portRetry)) //nolint:gosec // no secret
 }

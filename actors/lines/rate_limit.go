@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// pacer spreads calls evenly over a minute. Unused intervals do not accumulate. Up to burstTime of calls may start
-// at once, so that a high rate needs no timer per call.
+// pacer spreads calls evenly over a minute. Unused intervals do not accumulate. Calls may start up to burstTime early, so
+// that a high rate needs no timer per call.
 type pacer struct{ nextStart time.Time }
 
 const burstTime = 100 * time.Millisecond
 
-// earliestStart returns when the next call may start.
+// earliestStart returns the earliest time at which the next call may start.
 func (p *pacer) earliestStart() time.Time { return p.nextStart.Add(-burstTime) }
 
-// useInterval counts a call.
+// useInterval counts a call: it postpones the next start by one interval of the limit per minute.
 func (p *pacer) useInterval(now time.Time, limit int) {
 	if limit <= 0 {
 		return
@@ -25,14 +25,14 @@ func (p *pacer) useInterval(now time.Time, limit int) {
 	p.nextStart = p.nextStart.Add(rateWindow / time.Duration(limit))
 }
 
-// returnInterval undoes useInterval for a permit that was returned.
+// returnInterval undoes useInterval, because the permit of the call was returned unused.
 func (p *pacer) returnInterval(limit int) {
 	if limit > 0 {
 		p.nextStart = p.nextStart.Add(-rateWindow / time.Duration(limit))
 	}
 }
 
-// applyLimit applies a new limit at once, because the next start under the old limit may be far away.
+// applyLimit applies a new limit of calls per minute at once. Otherwise a low old limit could delay the next start for long.
 func (p *pacer) applyLimit(now time.Time, limit int) {
 	if limit <= 0 {
 		p.nextStart = time.Time{}
@@ -52,7 +52,7 @@ func (w *startWindow) restoreStarts(opened []time.Time) {
 
 func (w *startWindow) addStart(at time.Time) { w.starts = append(w.starts, at) }
 
-// nextFreeTime returns when the next call may start so that no window contains more than limit starts.
+// nextFreeTime returns when the next call may start so that no period of rateWindow contains more than limit starts.
 func (w *startWindow) nextFreeTime(now time.Time, limit int) time.Time {
 	old := 0
 	for old < len(w.starts) && now.Sub(w.starts[old]) >= rateWindow {

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// replyProcess is the sender of one request. It passes the first reply on and ignores all later ones.
+// replyProcess is the sender of one request made by Ask. It passes on the first reply and ignores all later ones.
 type replyProcess struct {
 	once  sync.Once
 	reply chan any
@@ -25,9 +25,8 @@ func (q *replyProcess) SendSystemMessage(*actor.PID, any) {}
 
 func (q *replyProcess) Stop(*actor.PID) {}
 
-// Ask sends msg to an actor and waits for one reply of type T. An error as the reply is returned as err. Ask
-// returns the error unavailable (HTTP 503) if the mailbox is full, if the actor has stopped, or if ctx ends before
-// the reply.
+// Ask sends msg to an actor and waits for one reply of type T. If the reply is an error, Ask returns it as err. Ask returns
+// the error unavailable (HTTP 503) if the mailbox is full, if the actor has stopped, or if ctx ends before the reply.
 func Ask[T any](ctx context.Context, sys *actor.ActorSystem, to *actor.PID, msg any) (T, error) {
 	var none T
 	if to == nil {

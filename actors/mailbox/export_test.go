@@ -1,4 +1,4 @@
 package mailbox
 
-// ShrinkRegistry exports shrinkRegistry for a test with protoactor's registry.
+// ShrinkRegistry makes shrinkRegistry available to the tests of package mailbox_test.
 var ShrinkRegistry = shrinkRegistry

@@ -15,8 +15,8 @@ var idEntropy = struct { //nolint:gochecknoglobals // all IDs of a process share
 	*ulid.MonotonicEntropy
 }{MonotonicEntropy: ulid.Monotonic(rand.Reader, 0)}
 
-// NewID returns a new identifier with the given prefix and the current time. Identifiers of one process sort in the
-// order of their creation.
+// NewID returns a new identifier that contains the prefix and the current time. Identifiers of one process sort in the order
+// of their creation.
 func NewID(p domain.Prefix) string {
 	idEntropy.Lock()
 	defer idEntropy.Unlock()

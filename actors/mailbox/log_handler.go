@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// warningHandler drops records of protoactor below warning level. The strategies of this package log supervision,
-// and dead letters are normal after a stop.
+// warningHandler drops log records of protoactor below warning level. The supervision strategies of this package log
+// failures themselves, and dead letters are normal after an actor has stopped.
 type warningHandler struct{ slog.Handler }
 
 // Enabled implements slog.Handler.

@@ -1,6 +1,6 @@
 // Package mailbox gives actors bounded mailboxes, requests with one reply, background tasks, timers and supervision.
 //
-// A mailbox has a capacity. Beyond it the sender gets Rejected at once, and no message is lost silently.
+// A mailbox has a capacity. If it is full, the sender gets Rejected at once, and no message is lost silently.
 // (protoactor's own bounded mailboxes either block the sender or drop messages.)
 package mailbox
 
@@ -12,8 +12,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Control marks messages that a full mailbox still accepts, such as results of the actor's own tasks, permits and
-// timers. Messages that were accepted earlier bound their number.
+// Control marks messages that a full mailbox still accepts, such as results of the actor's own tasks, permits and timers.
+// Their number must be bounded in another way. It is bounded if earlier accepted messages cause them.
 type Control interface{ Control() }
 
 // Rejected is the reply to a message for which the mailbox had no room.
@@ -59,8 +59,8 @@ func newMailboxProducer(capacity int) actor.MailboxProducer {
 	}
 }
 
-// admission is a mailbox that counts its waiting messages and rejects messages beyond its capacity. A message stops
-// counting before Receive gets it, so a panic in Receive leaks no capacity.
+// admission is a mailbox that counts its waiting messages and rejects messages beyond its capacity. A message stops counting
+// before Receive gets it, so a panic in Receive does not reduce the capacity.
 type admission struct {
 	inner    actor.Mailbox
 	capacity int32
@@ -68,19 +68,21 @@ type admission struct {
 	invoker  actor.MessageInvoker
 	reply    func(to *actor.PID, message any)
 
-	// These fields belong to the goroutine that runs the mailbox.
+	// The fields from stopping to process are used only by the goroutine that runs the mailbox.
 	stopping bool
 	self     *actor.PID
 	registry *actor.ProcessRegistryValue
 	process  actor.Process
 
-	// protoactor registers an actor before its mailbox has started. Messages that arrive in between wait in early.
+	// protoactor registers an actor before its mailbox has started. Messages that arrive in between wait in
+	// waitingPosts.
 	started      atomic.Bool
 	mu           sync.Mutex
 	waitingPosts []func()
 }
 
-// deferUntilStart keeps a post for Start and returns true if the mailbox has not started yet.
+// deferUntilStart stores post, which Start calls later, and returns true. If the mailbox has already started, it returns
+// false.
 func (a *admission) deferUntilStart(post func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,7 +96,7 @@ func (a *admission) deferUntilStart(post func()) bool {
 // countedMessage wraps a message that counts against the capacity until it is delivered.
 type countedMessage struct{ message any }
 
-// PostUserMessage accepts a message or replies Rejected.
+// PostUserMessage implements actor.Mailbox. It accepts a message or, if the mailbox is full, replies Rejected to the sender.
 func (a *admission) PostUserMessage(message any) {
 	if a.started.Load() || !a.deferUntilStart(func() { a.admit(message) }) { // the closure is allocated only before Start
 		a.admit(message)
@@ -165,8 +167,8 @@ func (a *admission) Start() {
 
 func (a *admission) UserMessageCount() int { return a.inner.UserMessageCount() }
 
-// InvokeSystemMessage implements actor.MessageInvoker. Once the actor has stopped, a stoppedInvoker takes its
-// place.
+// InvokeSystemMessage implements actor.MessageInvoker. Once the actor has stopped, it replaces the actor by a
+// stoppedInvoker.
 func (a *admission) InvokeSystemMessage(message any) {
 	switch message.(type) {
 	case *actor.Started:
@@ -183,8 +185,8 @@ func (a *admission) InvokeSystemMessage(message any) {
 	}
 }
 
-// hasStopped reports whether the actor has stopped. Senders that looked its process up earlier may still post to
-// this mailbox.
+// hasStopped reports whether the actor has stopped. Senders that looked up its process earlier may still post to this
+// mailbox.
 func (a *admission) hasStopped() bool {
 	if !a.stopping || a.process == nil {
 		return false
@@ -193,8 +195,8 @@ func (a *admission) hasStopped() bool {
 	return now != a.process // nil, or a later actor of the same name
 }
 
-// InvokeUserMessage delivers a message, which no longer counts against the capacity. If the actor has stopped, the
-// sender gets a DeadLetterResponse; protoactor would drop the message silently.
+// InvokeUserMessage delivers a message, which then stops counting against the capacity. If the actor has stopped, the sender
+// gets a DeadLetterResponse, because protoactor would drop the message silently.
 func (a *admission) InvokeUserMessage(message any) {
 	if c, ok := message.(*countedMessage); ok {
 		a.waiting.Add(-1)

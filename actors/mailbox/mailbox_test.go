@@ -240,7 +240,7 @@ func TestSpawnedActorsAreFoundByName(t *testing.T) {
 	}
 }
 
-// stoppingActor stops itself at the first controlRequest, once proceed is closed.
+// stoppingActor stops itself at the first controlRequest, once the channel proceed is closed.
 type stoppingActor struct{ received, proceed chan struct{} }
 
 func (l *stoppingActor) Receive(ctx actor.Context) {

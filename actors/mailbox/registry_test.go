@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// The test relies on internals of protoactor's registry (ADR 0099). It fails if another version has another number
-// of buckets or another assignment of names to buckets.
+// The test relies on internals of protoactor's registry (ADR 0099). It fails if another version of protoactor changes the
+// number of buckets or the assignment of names to buckets.
 func TestShrunkRegistryFindsAllNames(t *testing.T) {
 	sys := actor.NewActorSystem()
 	registry := sys.ProcessRegistry

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 )
 
-// parentActor spawns children by name and records which of them have terminated. It keeps the PIDs of terminated
-// children.
+// parentActor spawns children by name and records which of them have terminated. It keeps the PIDs of terminated children,
+// as an application may do.
 type parentActor struct {
 	children   map[string]weak.Pointer[echoActor]
 	terminated []string
@@ -40,7 +40,7 @@ func (m *parentActor) Receive(ctx actor.Context) {
 	}
 }
 
-// The PIDs of stopped children stay referenced by the actor library and by the test.
+// The actor library and the test keep the PIDs of stopped children. The stopped actors must be garbage collected anyway.
 func TestStoppedActorIsGarbageCollected(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		m := &parentActor{children: make(map[string]weak.Pointer[echoActor])}
@@ -70,7 +70,7 @@ func TestStoppedActorIsGarbageCollected(t *testing.T) {
 	})
 }
 
-// A process that was looked up before its actor stopped still answers a Watch message.
+// A Watch message to a process that was looked up before its actor stopped is answered with Terminated.
 func TestWatchOfStoppedActorGetsTerminated(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		m := &parentActor{}

@@ -2,14 +2,14 @@ package mailbox
 
 import "github.com/asynkron/protoactor-go/actor"
 
-// stoppedInvoker replaces an actor behind its mailbox once the actor has stopped, so that the actor can be freed.
-// protoactor keeps the PIDs of stopped actors, and each PID refers to its mailbox.
+// stoppedInvoker replaces a stopped actor behind its mailbox, so that the actor can be garbage collected. protoactor keeps
+// the PIDs of stopped actors, and each PID refers to its mailbox.
 type stoppedInvoker struct {
 	self     *actor.PID
 	registry *actor.ProcessRegistryValue
 }
 
-// InvokeSystemMessage answers a late Watch at once: the watched actor has terminated.
+// InvokeSystemMessage implements actor.MessageInvoker. It answers a late Watch message at once with Terminated.
 func (l *stoppedInvoker) InvokeSystemMessage(message any) {
 	if m, ok := message.(*actor.Watch); ok {
 		if watcher, known := l.registry.Get(m.Watcher); known {

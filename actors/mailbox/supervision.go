@@ -10,8 +10,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Limits of RestartStrategy. The delay before a restart doubles from firstDelay to lastDelay, plus up to a quarter
-// of jitter. More than giveUpAfter failures within calmAfter stop the actor.
+// Limits of RestartStrategy. The delay before a restart doubles from firstDelay to lastDelay, plus up to a quarter of
+// jitter. After more than giveUpAfter failures within calmAfter, the actor is stopped for good.
 const (
 	firstDelay  = 50 * time.Millisecond
 	lastDelay   = 10 * time.Second
@@ -19,7 +19,7 @@ const (
 	calmAfter   = 2 * time.Minute
 )
 
-// FailureHandler is called for a child that failed. RestartStrategy calls it only when it gives up.
+// FailureHandler is called for a child actor that failed. RestartStrategy calls it only when it stops the child for good.
 type FailureHandler func(pid *actor.PID, reason any)
 
 type restartStrategy struct {
@@ -29,8 +29,8 @@ type restartStrategy struct {
 	failures map[string][]time.Time
 }
 
-// RestartStrategy restarts a failed child after a growing delay. The child loads its state anew. A child that keeps
-// failing is stopped, and onGiveUp (nil: none) is called.
+// RestartStrategy restarts a failed child after a growing delay. The child then loads its state again. A child that keeps
+// failing is stopped, and onGiveUp is called. onGiveUp may be nil.
 func RestartStrategy(log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
 	return &restartStrategy{log: log, onGiveUp: onGiveUp, failures: make(map[string][]time.Time)}
 }
@@ -72,13 +72,14 @@ type fixedStrategy struct {
 	stopChild bool
 }
 
-// StopStrategy stops a failed child. onFailure (nil: none) is called, so that the owner can release its resources.
+// StopStrategy stops a failed child and calls onFailure, so that the owner can release the child's resources. onFailure may
+// be nil.
 func StopStrategy(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
 	return &fixedStrategy{log: log, onFailure: onFailure, stopChild: true}
 }
 
-// ResumeStrategy drops the message that made a child fail; the child continues. It suits actors with children,
-// because a restart would stop the children. onFailure may be nil.
+// ResumeStrategy drops the message at which a child failed, and the child continues. It suits actors that have children
+// themselves, because a restart would stop these. onFailure may be nil.
 func ResumeStrategy(log *slog.Logger, onFailure func(pid *actor.PID, reason any)) actor.SupervisorStrategy {
 	return &fixedStrategy{log: log, onFailure: onFailure}
 }

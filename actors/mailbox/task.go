@@ -18,9 +18,9 @@ type TaskPanicked struct { //nolint:errname // a message to an actor, named afte
 // Control implements Control: a full mailbox accepts this message.
 func (TaskPanicked) Control() {}
 
-// RunTask runs f in a goroutine and sends its result to the actor. The result is a Control message with a
-// generation, by which the actor recognizes stale results. The context of f ends after limit; 0 means no limit. A
-// nil result sends nothing. A panic in f sends TaskPanicked.
+// RunTask runs f in a goroutine and sends its result to the actor. The result must be a Control message. It should carry a
+// generation, by which the actor recognizes stale results. The context of f ends after limit, and 0 means no limit. RunTask
+// sends nothing for a nil result, and TaskPanicked if f panics.
 func RunTask(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	work := func() (message any) {
@@ -46,7 +46,7 @@ func RunTask(ctx actor.Context, limit time.Duration, f func(context.Context) any
 
 func (c TaskPanicked) Error() string { return fmt.Sprintf("task panicked: %v", c.Value) }
 
-// SendAfter sends msg, a Control message, to the actor after d. Calling cancel before then stops the timer.
+// SendAfter sends msg, which must be a Control message, to the actor after d. Calling cancel earlier stops the timer.
 func SendAfter(ctx actor.Context, d time.Duration, msg any) (cancel func()) {
 	self, root := ctx.Self(), ctx.ActorSystem().Root
 	t := time.AfterFunc(d, func() { root.Send(self, msg) })

@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	// abandonedDialogLimit is how long a dialog of an earlier process keeps its permit and trunk slot if nothing
-	// answers its BYE: 64 times T1 (RFC 3261 §17.1.2.2).
+	// abandonedDialogLimit is how long a dialog of an earlier process keeps its permit and trunk slot if its BYE is not
+	// answered. It is 64 times T1 (RFC 3261 §17.1.2.2).
 	abandonedDialogLimit = 32 * time.Second
-	// abandonedBatch is the maximum number of rows in one commit.
+	// abandonedBatch is the maximum number of stored records that one commit deletes.
 	abandonedBatch = 500
-	// abandonedRetry is the pause after a failed deletion of rows.
+	// abandonedRetry is the pause before a failed deletion of stored records is repeated.
 	abandonedRetry = 5 * time.Second
 )
 
-// newAttemptLeg returns the first leg of a campaign call, as the commit before the INVITE stores it.
+// newAttemptLeg returns the record of the first leg of a campaign call. The commit before the INVITE stores it.
 func (n *Node) newAttemptLeg(callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
 	return leg.FirstRow(n.cfg.SIP, callID, slot, to, from)
 }
 
-// storeAbandonedDialogs returns the calls of earlier processes whose SIP dialogs may still exist. These are the
-// calls of open attempts and the calls whose dialogs the last process did not end. All of them are stored when the
-// function returns, so the caller may close the attempts.
+// storeAbandonedDialogs returns the calls of earlier processes whose SIP dialogs may still exist. These are the calls of
+// open attempts and the calls whose dialogs the last process did not end. When the function returns, all of them are stored
+// as abandoned, so the caller may close the attempts.
 func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attempts []*domain.Attempt) ([]*domain.AbandonedCall, error) {
 	var found []*domain.AbandonedCall
 	known := make(map[string]bool)
@@ -83,9 +83,8 @@ func (st *actorRows) storeAbandonedDialogs(ctx context.Context, ws string, attem
 	return append(stored, found...), nil
 }
 
-// deleteEndedDialogRows deletes the row of each call soon after the last dialog of the call has ended, without
-// waiting for other calls. The next process then sends no second BYE. A failed deletion is retried until the store
-// is available.
+// deleteEndedDialogRows deletes the stored record of each abandoned call soon after its last dialog has ended. The next
+// process then sends no second BYE. A failed deletion is retried until the store is available.
 func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandonedDialogs) {
 	var ended []string
 	for live := 1; live > 0 || len(ended) > 0; {
@@ -110,7 +109,7 @@ func (n *Node) deleteEndedDialogRows(ctx context.Context, ws string, o *abandone
 	}
 }
 
-// deleteAbandonedDialogs deletes the rows of abandoned dialogs. Repeating the deletion does no harm.
+// deleteAbandonedDialogs deletes the stored records of abandoned calls. Repeating the deletion does no harm.
 func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, calls []string) error {
 	for batch := range slices.Chunk(calls, abandonedBatch) {
 		change := commit.Change{Workspace: ws}
@@ -124,9 +123,9 @@ func (st *actorRows) deleteAbandonedDialogs(ctx context.Context, ws string, call
 	return nil
 }
 
-// abandonedDialogs holds the calls that may still ring or talk because an earlier process did not end them. Until
-// such a call has ended, no other call to its number starts. The numbers actor and the campaign actors read it when
-// they start or restart.
+// abandonedDialogs holds the calls that may still ring or talk because an earlier process did not end them. Until such a call
+// has ended, no other call to its number starts. The numbers actor and the campaign actors read abandonedDialogs when they
+// start or restart.
 type abandonedDialogs struct {
 	mu          sync.Mutex
 	live        map[string]*abandonedCall // by call id
@@ -134,14 +133,14 @@ type abandonedDialogs struct {
 	endedSignal chan struct{}             // has an entry after at least one call has ended
 }
 
-// abandonedCall is a call of an earlier process with the number of its SIP dialogs that have not ended.
+// abandonedCall is a call of an earlier process. legs counts its SIP dialogs that have not ended.
 type abandonedCall struct {
 	numbers.LiveCall
 	campaign string
 	legs     int
 }
 
-// set replaces all calls. until is the time at which each call counts as ended.
+// set replaces all abandoned calls. until is the time at which every call counts as ended if no BYE was answered by then.
 func (o *abandonedDialogs) set(all []*domain.AbandonedCall, until time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -153,7 +152,7 @@ func (o *abandonedDialogs) set(all []*domain.AbandonedCall, until time.Time) {
 	}
 }
 
-// liveNumbers returns the numbers of the calls that have not ended.
+// liveNumbers returns the abandoned calls that have not ended, with their phone numbers.
 func (o *abandonedDialogs) liveNumbers() []numbers.LiveCall {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -164,8 +163,8 @@ func (o *abandonedDialogs) liveNumbers() []numbers.LiveCall {
 	return out
 }
 
-// campaignCalls returns the calls of a campaign that have not ended, by call id, each with the time at which it
-// counts as ended.
+// campaignCalls returns the abandoned calls of a campaign that have not ended, by call ID. Each value is the time at which
+// the call counts as ended.
 func (o *abandonedDialogs) campaignCalls(campaignID string) map[string]time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -178,7 +177,7 @@ func (o *abandonedDialogs) campaignCalls(campaignID string) map[string]time.Time
 	return out
 }
 
-// endLeg records the end of one leg. last is true if no leg of the call remains.
+// endLeg records the end of one leg of an abandoned call. last is true if no leg of the call remains.
 func (o *abandonedDialogs) endLeg(callID string) (last bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -198,7 +197,7 @@ func (o *abandonedDialogs) endLeg(callID string) (last bool) {
 	return true
 }
 
-// takeEnded returns the calls that ended since the last takeEnded, and the number of calls that have not ended.
+// takeEnded returns the abandoned calls that ended since the last takeEnded, and the number of those that have not ended.
 func (o *abandonedDialogs) takeEnded() (ended []string, live int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -206,8 +205,8 @@ func (o *abandonedDialogs) takeEnded() (ended []string, live int) {
 	return ended, len(o.live)
 }
 
-// endAbandonedDialogs sends a BYE in each dialog of earlier processes. Until a dialog has ended, its call keeps its
-// permit, trunk slot and number.
+// endAbandonedDialogs sends a BYE in each dialog that earlier processes left open. Until a dialog has ended, its call keeps
+// its permit, its trunk slot and its number.
 func (n *Node) endAbandonedDialogs(t *workspaceTree, all []*domain.AbandonedCall) {
 	for _, o := range all {
 		linesPID := t.outboundLines(o.Environment)

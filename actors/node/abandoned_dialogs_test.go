@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// storeCrashedCall stores the rows of a call whose process crashed. Each dialog is one leg of the call; nil means a
-// leg without a stored dialog.
+// storeCrashedCall stores the records of a call whose process crashed. Each element of dialogs is one leg of the call. nil
+// is a leg without a stored dialog.
 func (h *fixture) storeCrashedCall(to string, dialogs ...*sip.DialogState) (callID string) {
 	h.Helper()
 	id, now := mailbox.NewID(domain.PrefixCall), time.Now().UTC()
@@ -46,7 +46,7 @@ func (h *fixture) storeCrashedCall(to string, dialogs ...*sip.DialogState) (call
 	return id
 }
 
-// answeredDialog returns the state of a dialog with a phone of the test carrier. The phone answers the BYE.
+// answeredDialog returns the state of an answered dialog with a phone of the test carrier. The phone will answer a BYE.
 func (h *fixture) answeredDialog(to string) *sip.DialogState {
 	return &sip.DialogState{
 		LocalTag: "ours", RemoteTag: "theirs", LocalURI: "sip:+12025550100@127.0.0.1", RemoteURI: "sip:" + to + "@127.0.0.1",
@@ -54,7 +54,8 @@ func (h *fixture) answeredDialog(to string) *sip.DialogState {
 	}
 }
 
-// mayCall reports whether a campaign may call a number now.
+// mayCall reports whether the numbers actor allows a call to a number. It denies the call while the number is in another
+// call.
 func (h *fixture) mayCall(to string) bool {
 	h.Helper()
 	got, err := h.node.MayCall(h.Context(), h.live.WorkspaceID, to)
@@ -80,7 +81,7 @@ func TestNumberOfAnAbandonedDialogIsNotCalledUntilTheDialogEnds(t *testing.T) {
 	})
 }
 
-// abandonedCallRows counts the stored rows of calls that earlier processes left.
+// abandonedCallRows returns how many abandoned calls of earlier processes are stored.
 func (h *fixture) abandonedCallRows() (n int) {
 	h.Helper()
 	_, err := h.store.List(context.Background(), commit.Query{Kind: "orphan", Workspace: h.live.WorkspaceID, Index: "left", Limit: 100},

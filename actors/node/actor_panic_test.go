@@ -29,7 +29,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// panicTrap panics once at the first message of each of some types, after it was armed.
+// panicTrap makes actors panic. Once armed, it panics at the first message of each wanted type.
 type panicTrap struct {
 	mu     sync.Mutex
 	armed  bool
@@ -60,29 +60,29 @@ func (p *panicTrap) armAll() {
 	p.armed = true
 }
 
-// typesNotSeen returns the message types that did not arrive.
+// typesNotSeen returns the wanted message types of which no message has arrived.
 func (p *panicTrap) typesNotSeen() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.want), func(name string) bool { return p.sprung[name] })
 }
 
-// typesSeen returns the message types that arrived.
+// typesSeen returns all message types that have arrived.
 func (p *panicTrap) typesSeen() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Sorted(maps.Keys(p.seen))
 }
 
-// Phone numbers of the scenario.
+// Phone numbers that the scenario calls.
 var (
 	longPhones  = []string{carrierNumber(1, 1, "11"), carrierNumber(1, 2, "11"), carrierNumber(1, 3, "11")}
 	shortPhones = []string{carrierNumber(2, 1, "11"), carrierNumber(2, 2, "11"), carrierNumber(2, 3, "14"), carrierNumber(2, 4, "13")}
 	morePhone   = carrierNumber(2, 5, "11")
 )
 
-// panicScenario is a fixture that exercises most actors. Long calls stay live throughout; meanwhile a short
-// campaign, a single call, an inbound call and API requests run.
+// panicScenario is a fixture that exercises most actors. Long calls stay live during the whole scenario. A short campaign, a
+// single call, an inbound call and API requests run at the same time.
 type panicScenario struct {
 	*fixture
 	trap        *panicTrap
@@ -113,7 +113,7 @@ func (s *panicScenario) startLongCalls() {
 	require.NoError(s, err)
 }
 
-// runShortWork runs everything except the long calls and repeats failed requests as clients do.
+// runShortWork runs all parts of the scenario except the long calls. It repeats failed requests as API clients do.
 func (s *panicScenario) runShortWork() {
 	s.Helper()
 	p, d := s.live, s.services()
@@ -181,7 +181,7 @@ func (s *panicScenario) placeSingleCall() {
 	s.hangUp(c.ID)
 }
 
-// hangUp repeats the hangup until the call has ended.
+// hangUp repeats the hang-up request until the call has ended.
 func (s *panicScenario) hangUp(id string) {
 	s.Helper()
 	s.waitUntil(15*time.Second, "call "+id+" is over", func() bool {
@@ -195,7 +195,7 @@ func (s *panicScenario) hangUp(id string) {
 	})
 }
 
-// callInbound calls the fixture from outside and hangs up.
+// callInbound makes an inbound call to the service and hangs up.
 func (s *panicScenario) callInbound() {
 	s.Helper()
 	ua, err := sip.New(sip.Config{Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:0"}}, OverloadAfter: longWait})
@@ -233,7 +233,7 @@ func (s *panicScenario) callInbound() {
 	}
 }
 
-// waitForPermits waits until n permits of a direction are in use.
+// waitForPermits waits until the number of permits in use for a direction equals n().
 func (s *panicScenario) waitForPermits(d domain.Direction, n func() int) {
 	s.Helper()
 	last, want := -1, 0
@@ -256,7 +256,7 @@ func (s *panicScenario) waitForPermits(d domain.Direction, n func() int) {
 
 func zero() int { return 0 }
 
-// endLongCalls ends the long calls and waits until all work is done.
+// endLongCalls hangs up the long calls and waits until all calls have ended and are stored.
 func (s *panicScenario) endLongCalls() {
 	s.Helper()
 	s.waitForPermits(domain.Outbound, func() int { n, _ := s.phoneLog.liveDialogs(); return n })
@@ -275,7 +275,7 @@ func (s *panicScenario) endLongCalls() {
 	s.waitUntil(10*time.Second, "no call is open", func() bool { return !s.hasOpenCalls() })
 }
 
-// hasOpenCalls reports whether a call has no final record.
+// hasOpenCalls reports whether any call has not ended or its recording is still being processed.
 func (s *panicScenario) hasOpenCalls() bool {
 	s.Helper()
 	calls, err := s.services().Calls.ListCalls(context.Background(), s.live, calls.Query{PageQuery: record.PageQuery{Limit: 100}})
@@ -283,7 +283,7 @@ func (s *panicScenario) hasOpenCalls() bool {
 	return slices.ContainsFunc(calls.Data, func(c *domain.Call) bool { return !c.Final() || c.Processing })
 }
 
-// checkInvariants checks what must be true after any panic.
+// checkInvariants checks the phone log, the stored records and the events. They must be consistent after any panic.
 func (s *panicScenario) checkInvariants() {
 	s.Helper()
 	s.checkPhoneLog()
@@ -346,7 +346,7 @@ func (s *panicScenario) checkPhoneLog() {
 	}
 }
 
-// checkRecords checks the final rows in the store.
+// checkRecords checks the records in the store after all calls have ended.
 func (s *panicScenario) checkRecords() {
 	s.Helper()
 	ctx := s.Context()
@@ -381,7 +381,7 @@ func runPanicScenario(t *testing.T, at ...string) *panicTrap {
 
 var plantedAt = flag.String("planted", "", "plant the panic at this message only, as \"campaign lines.Permit\"")
 
-// parallelScenarios is the number of scenarios that run in parallel.
+// parallelScenarios is the number of panic scenarios that run in parallel.
 const parallelScenarios = 6
 
 func TestPanicAtAnyActorMessageEndsAtMostOneCall(t *testing.T) {

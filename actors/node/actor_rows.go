@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// actorRows reads and writes the rows that the actors of a workspace need at their start.
+// actorRows reads and writes the stored records that the actors of a workspace need at their start.
 type actorRows struct {
 	store       *storecache.Store
 	processID   string // of this process, stored in its attempts

@@ -44,7 +44,7 @@ func (t *fixedRecognizerTurn) End() {
 	go t.notify(speech.RecognitionResult{Text: t.words, Confidence: 0.9, Final: true})
 }
 
-// modelsAt returns two language models, of which the first is unavailable.
+// modelsAt returns two language models. The first one is unavailable, and the second one answers with answer.
 func modelsAt(t *testing.T, answer func(int, *llmtest.Request) llmtest.Reply) (llm.Models, *llmtest.Server) {
 	t.Helper()
 	up, down := llmtest.New(t, answer), llmtest.New(t, llmtest.Replies(llmtest.Reply{Status: 503}))

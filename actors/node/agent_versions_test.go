@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// createTool creates a tool for the principal.
+// createTool creates a tool in the workspace of the principal.
 func (h *fixture) createTool(p domain.Principal, name string) *domain.Tool {
 	h.Helper()
 	t, err := h.services().Tools.CreateTool(h.Context(), p, &domain.Tool{

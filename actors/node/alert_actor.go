@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// alertsActor is the id of the actor that evaluates alert rules.
+// alertsActor is the actor ID of the actor that evaluates alert rules.
 const alertsActor = "alerts"
 
 // startAlerts starts the actor that evaluates alert rules.

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// mailRecorder records mails and fails for some of them.
+// mailRecorder is a Mailer that records emails. It refuses the first emails, as many as refuses says.
 type mailRecorder struct {
 	mu      sync.Mutex
 	refuses int

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// keyReaderDuringLoad authenticates a key while the keys are being loaded.
+// keyReaderDuringLoad is a store backend that authenticates an API key in the middle of loading all keys.
 type keyReaderDuringLoad struct {
 	storecache.Backend
 	authenticate func() error

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// createProvider creates a provider that is open at all times.
+// createProvider creates an appointment provider whose opening hours cover every hour of the week.
 func (h *fixture) createProvider(p domain.Principal, name string) *domain.Provider {
 	h.Helper()
 	x := &domain.Provider{Name: name, Timezone: "America/New_York", Hours: map[string][]domain.OpenSpan{}}
@@ -41,7 +41,7 @@ func appointmentOrder(provider string, at time.Time, minutes int) booking.NewApp
 	}
 }
 
-// runConcurrently runs f n times concurrently and counts the error codes; "" is success.
+// runConcurrently runs f n times concurrently and counts the returned error codes. The code "" means success.
 func (h *fixture) runConcurrently(n int, f func(i int) error) map[domain.Code]int {
 	out := make(map[domain.Code]int)
 	var mu sync.Mutex
@@ -200,7 +200,7 @@ func TestAppointmentLifecycleAndItsEvents(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-// waitForMessages waits until all messages of the workspace are final.
+// waitForMessages waits until every SMS message of the workspace has its final status and returns the messages.
 func (h *fixture) waitForMessages(p domain.Principal) map[string]*domain.Message {
 	h.Helper()
 	out := make(map[string]*domain.Message)

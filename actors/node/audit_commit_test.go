@@ -17,15 +17,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// auditRowObserver records which commits contained rows of the audit log.
+// auditRowObserver records, for each row of the audit log, its resource and whether the commit contains other rows too.
 type auditRowObserver struct {
 	mu   sync.Mutex
-	with map[string][]string // by action: the other rows and the resource of the commit
+	with map[string][]string // by action: "along" or "alone", and the audited resource
 }
 
 func (w *auditRowObserver) observeCommit(c commit.Change, do func() error) error {
 	err := do()
-	if err != nil { // after a conflict with a concurrent change the service repeats the commit
+	if err != nil { // the commit failed; after a conflict the service repeats it
 		return err
 	}
 	w.mu.Lock()
@@ -52,7 +52,8 @@ func (w *auditRowObserver) takeObserved() map[string][]string {
 	return out
 }
 
-// performAudited performs an action as the HTTP API does: its audit row is part of the commit.
+// performAudited calls do with an audit entry in its context, as the HTTP API does. The commit of the action then
+// contains the audit row.
 func (h *fixture) performAudited(action, object, id string, do func(ctx context.Context) error) {
 	h.Helper()
 	a := record.AuditAction{Type: "admin", Action: action, IP: here, UserAgent: "curl", Resource: domain.Resource{Type: object, ID: id}}
@@ -66,7 +67,8 @@ func TestAuditRowIsPartOfTheCommitOfTheAction(t *testing.T) {
 	h, m := buildWithStoreFaults(t)
 	d, w := h.services(), &auditRowObserver{with: make(map[string][]string)}
 	m.inject(w.observeCommit, nil)
-	// one performs an action on a resource; id is the resource that the audit row must name.
+	// one performs an action on a resource and checks that its commit contains the audit row. named is the id of the
+	// resource. It is empty if the action creates the resource.
 	one := func(action, object, named string, do func(ctx context.Context) (id string, err error)) string {
 		t.Helper()
 		var id string

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// backgroundTasks runs goroutines. The stop of the node waits for their end.
+// backgroundTasks runs goroutines. Node.Stop cancels their context and waits until all of them have returned.
 type backgroundTasks struct {
 	log   *slog.Logger
-	run   atomic.Pointer[context.Context] // its Done channel closes when the node stops; nil before the start
+	run   atomic.Pointer[context.Context] // context of the tasks, cancelled when the node stops; nil before the start
 	end   context.CancelFunc              // cancels run
 	tasks sync.WaitGroup
 }

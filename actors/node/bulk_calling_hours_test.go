@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// callingHoursFrom returns calling hours that open in d, for one hour.
+// callingHoursFrom returns calling hours of one hour that begin after the duration d.
 func callingHoursFrom(d time.Duration) *domain.CallingHours {
 	at := time.Now().UTC().Add(d)
 	return &domain.CallingHours{Start: at.Format("15:04"), End: at.Add(time.Hour).Format("15:04"), Timezone: "UTC"}
 }
 
-// createJobOutsideHours creates a job of four calls. The first, third and fourth are outside their calling hours;
-// the second has none.
+// createJobOutsideHours creates a bulk job of four calls. The first, third and fourth are outside their calling
+// hours. The second has no calling hours. The time is the next opening of the calling hours.
 func (h *fixture) createJobOutsideHours() (*domain.Bulk, time.Time) {
 	h.Helper()
 	hours := callingHoursFrom(2 * time.Hour)
@@ -44,7 +44,8 @@ func (h *fixture) createJobOutsideHours() (*domain.Bulk, time.Time) {
 	return b, next
 }
 
-// waitForCallingHours waits until a job waits for its calling hours.
+// waitForCallingHours waits until a bulk job has placed the call without calling hours, and the other three calls
+// wait for opens.
 func (h *fixture) waitForCallingHours(id string, opens time.Time) {
 	h.Helper()
 	h.waitUntil(longWait, "the job waits for its calling hours", func() bool { return h.bulkJob(h.test, id).Waiting == "calling_hours" })
@@ -61,7 +62,8 @@ func (h *fixture) waitForCallingHours(id string, opens time.Time) {
 	assert.Equal(h, []any{2, "3"}, []any{len(one.Data), one.Next})
 }
 
-// openCallingHours changes the stored calling hours of a job that does not run, so that they are open now.
+// openCallingHours changes the calling hours in the stored rows of a bulk job, so that they are open now. The job
+// must not be running.
 func (h *fixture) openCallingHours(b *domain.Bulk) {
 	h.Helper()
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID}

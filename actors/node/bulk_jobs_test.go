@@ -22,7 +22,8 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// unreliableStore fails some commits of a bulk job, and returns an error for some commits that succeeded.
+// unreliableStore fails one in five commits of the items of bulk jobs. For another one in five it performs the
+// commit but returns an error.
 type unreliableStore struct {
 	storecache.Backend
 	mu sync.Mutex
@@ -49,7 +50,7 @@ func (s *unreliableStore) Apply(ctx context.Context, c commit.Change) ([]event.E
 	return events, err
 }
 
-// bulkItemsByStatus returns the items of a job by their status.
+// bulkItemsByStatus returns the items of a bulk job, grouped by their status.
 func (h *fixture) bulkItemsByStatus(p domain.Principal, id string) map[domain.BulkItemStatus][]*domain.BulkItem {
 	h.Helper()
 	out := map[domain.BulkItemStatus][]*domain.BulkItem{}

@@ -5,13 +5,13 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// holdRetryAfter is the Retry-After of a refused call, in seconds.
+// holdRetryAfter is the Retry-After, in seconds, of the error for a call that is refused temporarily.
 const holdRetryAfter = 5
 
 // callAdmission decides whether calls may begin. It refuses them while the store is quarantined, a dial stop is
 // active, the node is drained, or the node is stopping.
 type callAdmission struct {
-	quarantined bool // the store was restored from a backup and is not released
+	quarantined bool // the store was restored from a backup and no operator has released it
 	dialStop    *DialStop
 	drain       *Drain
 }
@@ -30,7 +30,7 @@ func (a *callAdmission) holdReason() string {
 	return ""
 }
 
-// holdError returns holdReason as an error; nil: outbound calls may begin.
+// holdError returns holdReason as an error. It returns nil if outbound calls may begin.
 func (a *callAdmission) holdError() error {
 	reason := a.holdReason()
 	text := "an operator has stopped all dialling; try again later"
@@ -65,7 +65,8 @@ func (a *callAdmission) CheckInboundCallAdmission() error {
 	return nil
 }
 
-// QuarantineError returns an error while the store is in quarantine: nothing may be sent out of the node then.
+// QuarantineError returns an error while the store is in quarantine. Meanwhile the node may send nothing to the
+// outside.
 func (a *callAdmission) QuarantineError() error {
 	if !a.quarantined {
 		return nil
@@ -73,13 +74,13 @@ func (a *callAdmission) QuarantineError() error {
 	return a.holdError()
 }
 
-// DialStop returns the operator's stop of all dialling.
+// DialStop returns the switch with which an operator stops all dialling.
 func (a *callAdmission) DialStop() *DialStop { return a.dialStop }
 
-// NodeDrain returns the drain of this node.
+// NodeDrain returns the switch with which an operator drains this node.
 func (a *callAdmission) NodeDrain() *Drain { return a.drain }
 
-// stoppingError is the answer to a request for a call while the node stops.
+// stoppingError is the error for a request to place a call while the node is stopping.
 func stoppingError() error {
 	return domain.Errorf(domain.CodeUnavailable, "the service is stopping; try again").With("retry_after", 5)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// drainRecorder records the calls of Drain.
+// drainRecorder records the arguments of each call of its Drain method.
 type drainRecorder []bool
 
 func (d *drainRecorder) Drain(on bool) { *d = append(*d, on) }

@@ -30,8 +30,8 @@ func appointmentPathway(acts ...domain.Node) domain.Pathway {
 	return w
 }
 
-// checkEventReferences compares the filter fields (event.Attributes) of the selected events with want and returns the
-// types of the events. An empty number in want matches any number.
+// checkEventReferences checks that the filter fields (event.Attributes) of the selected events are equal to want, and
+// returns the types of the events. If want.To is empty, every number is accepted.
 func (h *fixture) checkEventReferences(which func(*event.Event) bool, want event.Attributes) (types []event.Type) {
 	h.Helper()
 	for _, e := range h.events(h.live.WorkspaceID) {

@@ -9,18 +9,18 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// ClaimQuery asks the nodes of a cluster which of them owns a call or a text message.
+// ClaimQuery asks each node of a cluster how well an inbound call or SMS message matches its trunks and numbers.
 type ClaimQuery struct {
-	To     string         `json:"to"`             // called number as the trunk writes it; "": query only whether the source is known
+	To     string         `json:"to"`             // called number as the trunk writes it; "": asks only whether a trunk has the source address
 	User   string         `json:"user,omitempty"` // digest user name that the caller states; the receiver of the query does not verify it
 	Source netip.AddrPort `json:"source"`         // address that sent the request
-	// MatchFields are the header fields of sip.Incoming.MatchFields.
+	// MatchFields are the header fields by which trunks recognize their requests (sip.Incoming.MatchFields).
 	MatchFields map[string]string `json:"match_fields,omitempty"`
 }
 
-// FindClaim returns the best claim to a call among the shards of this process. all is false if one of the shards
-// could not answer. A source without trunks needs no read of the store. A draining shard has claims too: it refuses
-// the call itself.
+// FindClaim returns the best claim of the shards of this process: how well a call matches their trunks and numbers.
+// all is false if one of the shards could not answer. A shard without trunks at the source address reads no rows.
+// A draining shard also returns its claim, because it refuses the call itself.
 func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallClaim, all bool) {
 	all = true
 	for _, n := range s.all() {
@@ -36,7 +36,7 @@ func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallC
 	return best, all
 }
 
-// findClaim returns the claim of this node to a call.
+// findClaim returns how well a call matches the trunks and numbers of this node.
 func (n *Node) findClaim(ctx context.Context, q ClaimQuery) (domain.CallClaim, error) {
 	entries := n.trunkSources.TrunksAt(q.Source)
 	switch {

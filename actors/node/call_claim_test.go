@@ -16,10 +16,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// claimQueryKey marks the context of a claim query.
+// claimQueryKey is the context key by which readCountingStore recognizes the reads of a claim query.
 type claimQueryKey struct{}
 
-// readCountingStore counts the reads of claim queries and can fail them.
+// readCountingStore counts the reads of claim queries. While away is set, these reads fail.
 type readCountingStore struct {
 	storecache.Backend
 	reads atomic.Int64
@@ -149,8 +149,8 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	check("+442079460002", id("ACME"), source, domain.ClaimNumber, acme)
 	check("+442079460002", map[string]string{"contact": ";tgrp=tg-7"}, source, domain.ClaimNumber, group)
 	check("+442079460003", id("acme"), source, domain.ClaimNumber, acme)
-	check("+442079460003", id("foreign"), source, domain.ClaimCatchAll, foreign) // the foreign trunk's header decides
-	check("+442079460009", id("acme"), source, domain.ClaimCatchAll, acme)       // the older of the trunks with this header
+	check("+442079460003", id("foreign"), source, domain.ClaimCatchAll, foreign) // the header of the request selects the trunk foreign
+	check("+442079460009", id("acme"), source, domain.ClaimCatchAll, acme)       // of the trunks with this header the older one gets the call
 	check("+442079460009", id("foreign"), source, domain.ClaimCatchAll, foreign)
 	check("+442079460009", id("nobody"), source, domain.ClaimSource, nil)
 	check("+442079460009", nil, source, domain.ClaimSource, nil)

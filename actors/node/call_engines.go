@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// callEngines reports what the configured speech engines and language models can do in the calls of an agent.
+// callEngines reports which capabilities the configured speech engines and language models have for an agent.
 type callEngines struct {
 	recognizer speech.Recognizer // nil: no speech recognizer is configured
 	realtime   *speech.RealtimeEngines
@@ -21,7 +21,8 @@ type callEngines struct {
 // hasModel reports whether a language model is configured for an agent.
 func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.For(l)) > 0 }
 
-// Engines returns the capabilities of the engines that the validation of a pathway considers.
+// Engines returns the capabilities of the engines of a script. The validation of a pathway compares its nodes with
+// them.
 func (e *callEngines) Engines(s *domain.Script) pathway.Capabilities {
 	has := pathway.Capabilities{Actions: true, Model: e.hasModel(s.LLM), Realtime: s.Realtime != nil && e.realtime.HasEngine(s.Realtime.Engine)}
 	if e.recognizer == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// storeEndedCalls stores n ended calls, oldest first. change may modify each call.
+// storeEndedCalls stores n ended calls, oldest first. It passes each call to hand, which may modify it.
 func (h *fixture) storeEndedCalls(n int, hand func(i int, c *domain.Call)) (ids []string) {
 	h.Helper()
 	for range n {

@@ -13,15 +13,15 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// openTimeout bounds the commit that opens a call. If the outcome of the commit is unknown, the opener tries to end
-// the call every endUnknownEvery, for endUnknownFor.
+// openTimeout bounds the commit that opens a call. If the outcome of the commit is unknown, the call may be stored. The
+// opener then tries for endUnknownFor, every endUnknownEvery, to end the stored call.
 const (
 	openTimeout     = 5 * time.Second
 	endUnknownFor   = 30 * time.Second
 	endUnknownEvery = 250 * time.Millisecond
 )
 
-// callOpener commits the rows of new calls before their INVITE.
+// callOpener commits the database rows of a new call before its INVITE is sent.
 type callOpener struct {
 	store      commit.Store
 	workspaces *workspaceTable
@@ -31,9 +31,9 @@ type callOpener struct {
 	stopping   func() bool  // reports whether the node is stopping
 }
 
-// OpenCall commits the rows of a call before its INVITE and sets the process and the tariff of its attempt. The end
-// of ctx does not stop the commit. If the outcome of the commit is unknown, OpenCall returns an error. The opener
-// then ends the call in the background in case it was stored.
+// OpenCall commits the rows of a call before its INVITE and sets the process and the tariff of its call attempt. A
+// cancelled ctx does not stop the commit. If the outcome of the commit is unknown, OpenCall returns an error, and a
+// background goroutine ends the call in case it was stored.
 func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) error {
 	c, a := opening.Call, opening.Attempt
 	a.Boot, a.Tariff = o.processID, o.tariff(c.WorkspaceID)
@@ -57,8 +57,8 @@ func (o *callOpener) OpenCall(ctx context.Context, opening call.OpeningCommit) e
 	return commit.StoreError(err)
 }
 
-// endUnknownCall ends a call that may have been stored. If the process ends first, the next start ends the call as
-// interrupted.
+// endUnknownCall repeatedly tries to end a call whose commit has an unknown outcome. If the process ends before
+// that, the next start of the node ends the call as interrupted.
 func (o *callOpener) endUnknownCall(c domain.Call, a domain.Attempt) {
 	wait := time.NewTicker(endUnknownEvery)
 	defer wait.Stop()
@@ -70,8 +70,8 @@ func (o *callOpener) endUnknownCall(c domain.Call, a domain.Attempt) {
 	}
 }
 
-// endStoredCall ends a call if its attempt is stored. It returns false if the attempt is missing, because its
-// commit may still arrive.
+// endStoredCall ends a call if its call attempt is stored. It returns false if the attempt is missing, because the
+// commit of the call may still arrive, and also after a store error.
 func (o *callOpener) endStoredCall(c *domain.Call, a *domain.Attempt) (ended bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
 	defer cancel()
@@ -86,7 +86,7 @@ func (o *callOpener) endStoredCall(c *domain.Call, a *domain.Attempt) (ended boo
 	return err == nil
 }
 
-// tariff returns the number of the tariff that applies to new attempts of a workspace.
+// tariff returns the number of the tariff by which new call attempts of a workspace are billed.
 func (o *callOpener) tariff(workspaceID string) int {
 	if w := o.workspaces.Workspace(workspaceID); w != nil {
 		return w.Tariff

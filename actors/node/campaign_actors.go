@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// contactsAddedWait bounds how long an upload waits until its campaign counts the contacts. The contacts are stored
-// before.
+// contactsAddedWait bounds how long an upload of contacts waits until the status of the campaign counts them. The
+// contacts are already stored when the wait begins.
 const contactsAddedWait = 5 * time.Second
 
 // campaignActors starts and notifies the actors of campaigns.
@@ -25,7 +25,7 @@ type campaignActors struct {
 	children   *childStarter
 }
 
-// CampaignPID returns the actor of a campaign; nil if the workspace is unknown.
+// CampaignPID returns the PID of a campaign's actor, which may not be running. It returns nil if the workspace is unknown.
 func (a *campaignActors) CampaignPID(workspaceID, id string) *actor.PID {
 	if a.workspaces.tree(workspaceID) == nil {
 		return nil
@@ -33,15 +33,15 @@ func (a *campaignActors) CampaignPID(workspaceID, id string) *actor.PID {
 	return workspace.PID(a.sys, workspaceID, workspace.Campaigns, id)
 }
 
-// WakeCampaigns makes all campaigns check again whether they may dial.
+// WakeCampaigns makes all campaigns of the node check again whether they may dial.
 func (a *campaignActors) WakeCampaigns() {
 	for _, t := range a.workspaces.allTrees() {
 		a.sys.Root.Send(t.campaigns, workspace.Broadcast{Message: campaign.RulesChanged{}})
 	}
 }
 
-// NotifyPublished notifies the running campaigns of an environment that follow the latest version of their agent
-// and pathway.
+// NotifyPublished makes campaigns read their agent again after a new version was published. It notifies the started
+// campaigns of an environment that follow the latest version of their agent and pathway.
 func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal) error {
 	return commit.StoreError(commit.ForEachRow(ctx, a.store, "campaign", p.WorkspaceID, "open", func(c *domain.Campaign) {
 		if c.FollowLatest && c.Environment == p.Environment && c.StartedAt != nil {
@@ -50,9 +50,9 @@ func (a *campaignActors) NotifyPublished(ctx context.Context, p domain.Principal
 	}))
 }
 
-// StartIfDraft reports whether the actor of a campaign can answer requests. The actor of a draft starts only when
-// it is needed: StartIfDraft starts it. Any other campaign without an actor has failed too often or runs on another
-// node, so it is not started.
+// StartIfDraft reports whether a campaign has an actor that can answer requests. It starts the actor of a draft,
+// because drafts have an actor only on demand. Any other campaign without an actor has failed too often or runs on
+// another node, so StartIfDraft does not start it.
 func (a *campaignActors) StartIfDraft(ctx context.Context, c *domain.Campaign) bool {
 	pid := a.CampaignPID(c.WorkspaceID, c.ID)
 	if t := a.workspaces.tree(c.WorkspaceID); t != nil && c.Status == domain.CampaignDraft {
@@ -64,15 +64,15 @@ func (a *campaignActors) StartIfDraft(ctx context.Context, c *domain.Campaign) b
 	return a.IsRunning(pid)
 }
 
-// StartCampaignActor starts the actor of a stored campaign that has a start time. A draft gets no actor.
+// StartCampaignActor starts the actor of a stored campaign, except that of a draft.
 func (a *campaignActors) StartCampaignActor(ctx context.Context, c *domain.Campaign) {
 	if t := a.workspaces.tree(c.WorkspaceID); t != nil && c.Status != domain.CampaignDraft {
 		a.children.startChild(ctx, t.campaigns, workspace.SpawnChild{ID: c.ID})
 	}
 }
 
-// CampaignChanged makes the actor of a campaign read its row again. A draft without an actor reads the row when it
-// starts.
+// CampaignChanged makes the actor of a campaign read the campaign's database row again. A draft without an actor
+// needs no notification, because its actor reads the row when it starts.
 func (a *campaignActors) CampaignChanged(c *domain.Campaign) {
 	if pid := a.CampaignPID(c.WorkspaceID, c.ID); a.IsRunning(pid) {
 		a.sys.Root.Send(pid, campaign.RowChanged{})
@@ -88,8 +88,8 @@ func (a *campaignActors) IsRunning(pid *actor.PID) bool {
 	return isRunning
 }
 
-// AwaitContacts notifies a campaign of added contacts and waits until its status counts total contacts. It returns
-// after contactsAddedWait in any case.
+// AwaitContacts notifies a campaign of added contacts and waits until its status counts total contacts. It waits at
+// most contactsAddedWait.
 func (a *campaignActors) AwaitContacts(ctx context.Context, c *domain.Campaign, total int) {
 	pid := a.CampaignPID(c.WorkspaceID, c.ID)
 	if !a.IsRunning(pid) {

@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// inboundRefusingStore refuses commits that open an inbound call.
+// inboundRefusingStore fails the commits that open an inbound call.
 type inboundRefusingStore struct {
 	storecache.Backend
 	refused atomic.Int64
@@ -38,8 +38,9 @@ func (s *inboundRefusingStore) Apply(ctx context.Context, c commit.Change) ([]ev
 	return s.Backend.Apply(ctx, c)
 }
 
-// buildWithPausedInboundCall builds a fixture that pauses the first inbound call after its commit until goOn is
-// closed. answers receives the replies of the numbers actor to campaigns.
+// buildWithPausedInboundCall builds a fixture that pauses the first inbound call after its commit. comes is closed
+// when the call pauses. It continues when the test closes goOn. answers receives the replies of the numbers actor
+// to campaigns.
 func buildWithPausedInboundCall(t *testing.T) (h *fixture, comes, goOn chan struct{}, answers chan any) {
 	t.Helper()
 	comes, goOn, answers = make(chan struct{}), make(chan struct{}), make(chan any, 100)
@@ -78,7 +79,7 @@ func TestCampaignDoesNotCallANumberDuringItsInboundCall(t *testing.T) {
 			_, err := d.Numbers.CreateNumber(ctx, h.test, &domain.PhoneNumber{Number: own, AgentID: agent})
 			require.NoError(t, err)
 			id := h.createSerialCampaign(agent, nil, phone)
-			h.campaignStatus(h.test, id) // loads the campaign, which requests the live numbers
+			h.campaignStatus(h.test, id) // starts the campaign actor
 			var called sync.WaitGroup
 			called.Go(func() {
 				_, _ = d.Calls.TestInboundCall(context.WithoutCancel(ctx), h.test, calls.InboundTest{To: own, From: phone, HangUp: 200 * time.Millisecond})

@@ -28,7 +28,8 @@ func (h *fixture) campaignVerbs() map[lifecycle.Operation]campaignVerb {
 	}
 }
 
-// createOpenCampaign creates a campaign without contacts that stays open, and applies operations to it.
+// createOpenCampaign creates a campaign without contacts and applies operations, for example start and pause. The
+// campaign does not complete by itself.
 func (h *fixture) createOpenCampaign(agent string, start *time.Time, by ...lifecycle.Operation) string {
 	h.Helper()
 	created, err := h.services().Campaigns.CreateCampaign(h.Context(), h.test, &domain.Campaign{
@@ -44,7 +45,7 @@ func (h *fixture) createOpenCampaign(agent string, start *time.Time, by ...lifec
 	return created.Campaign.ID
 }
 
-// createExhaustedCampaign creates a campaign that has called all its contacts.
+// createExhaustedCampaign creates a campaign with one contact and waits until the campaign has called it and ended.
 func (h *fixture) createExhaustedCampaign(agent string) string {
 	h.Helper()
 	id := h.createCampaign(h.test, agent, carrierNumber(2, 1, "19"))

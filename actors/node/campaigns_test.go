@@ -356,8 +356,8 @@ func TestDeletedCampaignLeavesNoRowsOrFiles(t *testing.T) {
 	assert.Equal(t, 4, u.Total.Attempts, "billed attempts stay in the usage")
 }
 
-// storedTraces returns the keys and blob names that contain any of the ids, in the store of a stopped fixture. The
-// usage ledger, the event log and its sequences are left out.
+// storedTraces returns the store keys and blob names that contain any of the ids. The fixture must be stopped. The
+// usage ledger, the event log and the sequence numbers may contain the ids and are not searched.
 func (h *fixture) storedTraces(ids []string) []string {
 	h.Helper()
 	db, err := cockroach.Open(filepath.Join(h.dir, "store"), &cockroach.Options{ReadOnly: true})

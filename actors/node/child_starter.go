@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/workspace"
 )
 
-// childStarter makes the supervisors of a workspace start child actors.
+// childStarter asks the supervisors of a workspace to start child actors.
 type childStarter struct {
 	sys        *actor.ActorSystem
 	background func(func()) // runs a goroutine that the stop of the node waits for

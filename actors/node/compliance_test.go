@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// optOutPathway returns a pathway in which key 1 adds the caller to the do-not-call list.
+// optOutPathway returns a pathway in which pressing key 1 adds the remote party to the do-not-call list.
 func optOutPathway() domain.Pathway {
 	w := keyMenuPathway()
 	w.Nodes[0].TimeoutSeconds = 20 // a busy machine may press the key late
@@ -87,7 +87,7 @@ func TestOptedOutNumberIsNotCalledAgain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, sum.Summary.DNC, "seen at the upload too")
 
-	h.shutdown() // also after a restart, before the list is loaded
+	h.shutdown() // the number must also be blocked after a restart, before the list is loaded
 	h.start()
 	_, err = h.services().Calls.PlaceCall(ctx, h.live, domain.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute})
 	assert.Equal(t, domain.CodeDNCBlocked, domain.CodeOf(err))
@@ -148,7 +148,7 @@ func TestCampaignsAndCallsShareTheDailyFrequencyCap(t *testing.T) {
 	order := domain.NewCall{To: phone, AgentID: agent, RingTimeout: time.Second, MaxDuration: time.Minute}
 	_, err = d.Calls.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeFrequencyCap, domain.CodeOf(err))
-	h.shutdown() // the count is stored
+	h.shutdown() // the restart shows that the count of attempts is stored
 	h.start()
 	_, err = h.services().Calls.PlaceCall(ctx, h.live, order)
 	assert.Equal(t, domain.CodeFrequencyCap, domain.CodeOf(err))
@@ -254,7 +254,8 @@ func TestDecisionLogRecordsContactsThatEndBeforeTheirCall(t *testing.T) {
 	assert.Equal(t, []any{true, 2}, []any{v.Valid, v.Decisions})
 }
 
-// createScrubbedCampaign creates a campaign that checks the do-not-call lists and calls slowly.
+// createScrubbedCampaign creates a campaign that checks numbers against the do-not-call lists. At most four calls are
+// concurrent.
 func (h *fixture) createScrubbedCampaign(agent string, phones ...string) string {
 	h.Helper()
 	created, err := h.services().Campaigns.CreateCampaign(h.Context(), h.live, &domain.Campaign{

@@ -23,7 +23,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// openingReplyLostStore loses the reply to the commit that opens a call.
+// openingReplyLostStore performs the commits that open a call, but returns an error for the next left of them, as if
+// the reply was lost.
 type openingReplyLostStore struct {
 	storecache.Backend
 	left atomic.Int32

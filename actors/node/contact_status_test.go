@@ -12,7 +12,7 @@ import (
 	contactsservice "github.com/callboard/callboard/service/contacts"
 )
 
-// contactsByStatus returns the numbers of a campaign's contacts with a status.
+// contactsByStatus returns the phone numbers of the contacts of a campaign that have the given status.
 func (h *fixture) contactsByStatus(id, status string) (phones []string) {
 	h.Helper()
 	l, err := h.services().Contacts.ListContacts(h.Context(), h.test, id, contactsservice.Query{Limit: 10, Status: status})

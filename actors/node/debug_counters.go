@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/actors/trunk"
 )
 
-// Counters are the numbers of live objects of a node over all workspaces, for GET /debug/counters. Without calls
-// every field except Workspaces and Actors is 0.
+// Counters are the numbers of live objects of a node, summed over all workspaces, for GET /debug/counters. If there
+// are no calls, every field except Workspaces and Actors is 0.
 type Counters struct {
 	Workspaces        int `json:"workspaces"`
 	Actors            int `json:"actors"`              // processes of the actor system, including pending requests
@@ -31,7 +31,7 @@ type Counters struct {
 	WebhookRequests   int `json:"webhook_requests"`    // webhook requests in progress
 }
 
-// Add adds the counters of another node of the process.
+// Add adds the counters o of another node of the same process to c.
 func (c *Counters) Add(o *Counters) {
 	c.Workspaces += o.Workspaces
 	c.Actors += o.Actors
@@ -50,8 +50,8 @@ func (c *Counters) Add(o *Counters) {
 	c.WebhookRequests += o.WebhookRequests
 }
 
-// Counters queries every workspace. It returns the error of the first workspace that does not answer before ctx
-// ends.
+// Counters asks the actors of every workspace for their counts. It returns the error of the first workspace that
+// does not answer before ctx ends.
 func (n *Node) Counters(ctx context.Context) (Counters, error) {
 	c := Counters{InboundRouting: n.routing.count(), WebhookRequests: n.webhookPool.ActiveRequests()}
 	for _, m := range n.sys.ProcessRegistry.LocalPIDs.LocalPIDs {
@@ -67,7 +67,7 @@ func (n *Node) Counters(ctx context.Context) (Counters, error) {
 	return c, nil
 }
 
-// addWorkspace adds the counts that the actors of a workspace report.
+// addWorkspace asks the actors of a workspace for their counts and adds them to c.
 func (c *Counters) addWorkspace(ctx context.Context, sys *actor.ActorSystem, t *workspaceTree) error {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, sys, t.calls, call.GetLiveCalls{})
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// Times of a dial stop.
+// Timing of the reads of the stored dial stop.
 const (
 	dialStopPoll        = 500 * time.Millisecond // interval between two reads of the stored row
 	dialStopReadTimeout = 2 * time.Second
 )
 
-// DialStop is an operator's stop of all dialling in the installation. The stored row keeps the stop across restarts.
-// Nodes that share a store apply each other's changes.
+// DialStop is the switch with which an operator stops all dialling in the installation. The stored row keeps the
+// stop across restarts. Nodes that share a store apply each other's changes.
 type DialStop struct {
 	store    dialStopStore
 	shared   bool               // other nodes use the same store
@@ -33,13 +33,13 @@ type DialStop struct {
 	changes int                             // number of changes by this node; guarded by mu
 }
 
-// dialStopStore reads and writes the row of a dial stop.
+// dialStopStore reads and writes the database row of a dial stop.
 type dialStopStore interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 }
 
-// load reads the stored stop when the node starts.
+// load reads the stored row when the node starts. If an operator has stopped dialling, the stop applies again.
 func (s *DialStop) load(ctx context.Context) error {
 	row := &domain.DialStop{}
 	_, err := s.store.Get(ctx, row)
@@ -55,7 +55,7 @@ func (s *DialStop) load(ctx context.Context) error {
 	return nil
 }
 
-// follow applies changes that other nodes store, until ctx ends.
+// follow polls the stored row until ctx ends, so that this node applies changes by other nodes.
 func (s *DialStop) follow(ctx context.Context) {
 	t := time.NewTicker(dialStopPoll)
 	defer t.Stop()
@@ -69,7 +69,7 @@ func (s *DialStop) follow(ctx context.Context) {
 	}
 }
 
-// poll reads the stored row once and applies it.
+// poll reads the stored row once. If another node has stopped or resumed dialling, this node does the same.
 func (s *DialStop) poll(ctx context.Context) {
 	s.mu.Lock()
 	before := s.changes
@@ -96,8 +96,8 @@ func (s *DialStop) poll(ctx context.Context) {
 	s.onChange(stored.Stopped)
 }
 
-// Stop stops all dialling until Resume, also across restarts. Live calls continue. row has the reason and the
-// author. If dialling is already stopped, the first row stays.
+// Stop stops all dialling until Resume is called, also across restarts. Live calls continue. row contains the reason
+// and the author of the stop. If dialling is already stopped, Stop keeps the reason and author of the first stop.
 func (s *DialStop) Stop(ctx context.Context, row *domain.DialStop) (load.DiallingNow, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *DialStop) Stop(ctx context.Context, row *domain.DialStop) (load.Diallin
 	return dialStopOf(row), nil
 }
 
-// Resume allows dialling again. Paused campaigns stay paused. row has the author.
+// Resume allows dialling again. Paused campaigns stay paused. row contains the author of the change.
 func (s *DialStop) Resume(ctx context.Context, row *domain.DialStop) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,13 +135,13 @@ func (s *DialStop) Resume(ctx context.Context, row *domain.DialStop) error {
 	return nil
 }
 
-// Current returns the active stop; the zero value if dialling is allowed.
+// Current returns the active dial stop as the API shows it. It is the zero value if dialling is allowed.
 func (s *DialStop) Current() load.DiallingNow { return dialStopOf(s.row.Load()) }
 
 // isStopped reports whether dialling is stopped.
 func (s *DialStop) isStopped() bool { return s.row.Load() != nil }
 
-// readRow reads the stored row; it returns an empty row if none is stored.
+// readRow reads the stored row of the dial stop. It returns an empty row if none is stored.
 func (s *DialStop) readRow(ctx context.Context) (*domain.DialStop, error) {
 	bound, cancel := context.WithTimeout(ctx, dialStopReadTimeout)
 	defer cancel()
@@ -152,7 +152,8 @@ func (s *DialStop) readRow(ctx context.Context) (*domain.DialStop, error) {
 	return row, nil
 }
 
-// isStored reports whether the known stop is still stored: another node may have resumed dialling.
+// isStored reports whether the dial stop that this node knows is still stored. Another node may have resumed
+// dialling.
 func (s *DialStop) isStored(ctx context.Context) bool {
 	if !s.shared {
 		return true
@@ -161,7 +162,7 @@ func (s *DialStop) isStored(ctx context.Context) bool {
 	return err == nil && row.Stopped
 }
 
-// dialStopOf returns a stored stop as the API shows it.
+// dialStopOf converts the stored row of a dial stop to the form of the API.
 func dialStopOf(row *domain.DialStop) load.DiallingNow {
 	if row == nil {
 		return load.DiallingNow{}

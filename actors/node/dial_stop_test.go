@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// dialStopRow is a store for one row, shared by several DialStop values.
+// dialStopRow is a store that contains only the row of a dial stop. Several DialStop values can share it.
 type dialStopRow struct {
 	row     *domain.DialStop // nil: not stored
 	err     error            // returned by commits
@@ -46,7 +46,7 @@ func (s *dialStopRow) Apply(_ context.Context, c commit.Change) ([]event.Event, 
 	return nil, nil
 }
 
-// newDialStop returns a DialStop on a store and the changes that it reports.
+// newDialStop returns a DialStop on a store. changes receives each value that the DialStop reports to onChange.
 func newDialStop(store *dialStopRow, shared bool) (s *DialStop, changes *[]bool) {
 	changes = new([]bool)
 	return &DialStop{store: store, shared: shared, onChange: func(on bool) { *changes = append(*changes, on) }, log: slog.New(slog.DiscardHandler)}, changes

@@ -29,7 +29,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// rowsWithNumber returns the keys of rows that contain a number in any format, in plain text or after decryption.
+// rowsWithNumber returns the keys of the rows that contain a phone number in any format, in plain text or encrypted.
 func (h *fixture) rowsWithNumber(ws, e164 string) (found []string) {
 	h.Helper()
 	ctx := h.Context()
@@ -105,8 +105,8 @@ const (
 	otherPhone  = "+15005553411"
 )
 
-// storePersonalData stores every kind of personal data of erasedPhone in a workspace, and data of others that
-// mentions the number. It returns the id of a completed campaign and of a draft.
+// storePersonalData stores every kind of personal data of erasedPhone in a workspace, and data of other persons that
+// mentions the number. over is the id of a completed campaign, draft the id of a campaign that was not started.
 func (h *fixture) storePersonalData() (over, draft string) {
 	h.Helper()
 	d, ctx, ws, now := h.services(), h.Context(), h.live.WorkspaceID, time.Now().UTC()
@@ -230,7 +230,7 @@ func TestErasureRemovesANumberFromAllRows(t *testing.T) {
 	_, err = d.DataRequests.DataRequestFile(ctx, h.live, file.ID)
 	assert.Equal(t, domain.CodeExportExpired, domain.CodeOf(err), "exports of the person are deleted too")
 
-	for range 2 { // before and after a restart
+	for range 2 { // the number must stay blocked before and after a restart
 		found, err := h.services().DNC.CheckDNC(ctx, h.live, erasedPhone)
 		require.NoError(t, err)
 		assert.Len(t, found.Lists, 2, "the entries survive as a hash")
@@ -334,8 +334,9 @@ func TestErasureReportsSettingsThatContainTheNumber(t *testing.T) {
 	assert.Equal(t, domain.CodeInvalidState, domain.CodeOf(err), "the number is the caller ID of all calls")
 }
 
-// TestErasureCoversEveryKindOfRow fails for a kind of row that erasure does not know. A new kind needs an entry in
-// personal_rows.go or erasure.go, or in the list here if its rows contain no phone number.
+// TestErasureCoversEveryKindOfRow fails if the store contains a kind of row that the erasure of personal data does not
+// know. A new kind needs an entry in personal_rows.go or erasure.go. A kind without phone numbers needs an entry in the
+// list of this test.
 func TestErasureCoversEveryKindOfRow(t *testing.T) {
 	t.Parallel()
 	none := []string{

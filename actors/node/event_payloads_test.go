@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// optionalFields returns the payload fields that an event may lack, by its category.
+// optionalFields returns the payload fields that events of a category need not contain.
 func optionalFields(category string) []string {
 	switch category {
 	case "call":
@@ -36,8 +36,8 @@ func optionalFields(category string) []string {
 	return nil
 }
 
-// checkPayloads compares every event of the test with the sample of its type in domain/webhook/testdata. A payload
-// has no additional fields and lacks only optional ones.
+// checkPayloads compares every event of the test with the sample event of its type in domain/webhook/testdata. An
+// event fails if it has additional fields or lacks a field that is not optional.
 func (h *fixture) checkPayloads() {
 	h.Helper()
 	if h.driver == nil {
@@ -74,7 +74,7 @@ func kindOf(id string) string {
 	return kind
 }
 
-// freeFormFields are the objects whose keys users choose, or whose content varies.
+// freeFormFields are the payload objects whose keys are chosen by users or vary from event to event.
 var freeFormFields = []string{"metadata", "previous", "entities", "arguments", "result", "outcomes", "analysis.fields"}
 
 // payloadDifferences returns the paths at which a payload differs from its sample: additional or missing keys, or
@@ -96,7 +96,7 @@ func payloadDifferences(got, sample any, at string, sometimes []string) (wrong [
 			inside := strings.TrimPrefix(at+"."+name, ".")
 			if example, known := want[name]; known {
 				wrong = append(wrong, payloadDifferences(value, example, inside, sometimes)...)
-			} else if name != "reminder_call_id" && name != "media_issue" { // the sample is of a message or of a call with audio
+			} else if name != "reminder_call_id" && name != "media_issue" { // the samples lack these two fields
 				wrong = append(wrong, inside+" is not told")
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// storeOldEvents commits an event with an age of some days for each number.
+// storeOldEvents commits one event for each of the numbers. The events are some days old.
 func (h *fixture) storeOldEvents(p domain.Principal, days int, numbers ...int) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: p.WorkspaceID}

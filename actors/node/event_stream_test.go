@@ -123,8 +123,8 @@ func TestEventStreamEndsWhenItsWorkspaceIsDeleted(t *testing.T) {
 	})
 }
 
-// storeWithDeadlines fails event reads whose context has a deadline, like a connection that times out before the
-// context.
+// storeWithDeadlines fails event reads whose context has a deadline. A network connection does the same if its own
+// timeout ends before the context.
 type storeWithDeadlines struct{ storecache.Backend }
 
 func (s storeWithDeadlines) Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error) {

@@ -16,7 +16,7 @@ import (
 	sipregistrar "github.com/callboard/callboard/sip/registrar"
 )
 
-// LinesUsage returns the permits in use for one direction.
+// LinesUsage returns how many call permits are in use in one direction.
 func (n *Node) LinesUsage(ctx context.Context, workspaceID string, d domain.Direction) (lines.Usage, error) {
 	t := n.tree(workspaceID)
 	if d == domain.Inbound {
@@ -30,8 +30,8 @@ func (n *Node) LinesUsage(ctx context.Context, workspaceID string, d domain.Dire
 	return lines.Usage{Active: live.Active + tests.Active, Waiting: live.Waiting + tests.Waiting, Limit: live.Limit}, err
 }
 
-// MayCall requests consent to call a number as a campaign does, and returns the reply of the numbers actor:
-// numbers.NumberGranted or a refusal.
+// MayCall asks the numbers actor, as a campaign does, whether a number may be called. It returns the reply of the
+// numbers actor: numbers.NumberGranted or numbers.NumberDenied.
 func (n *Node) MayCall(ctx context.Context, workspaceID, number string) (any, error) {
 	id := mailbox.NewID(domain.PrefixCall)
 	t := n.tree(workspaceID)
@@ -44,7 +44,7 @@ func (n *Node) MayCall(ctx context.Context, workspaceID, number string) (any, er
 	})
 }
 
-// Sweep runs the periodic sweep once.
+// Sweep does the periodic work of the node once: it resolves trunks, joins recordings and deletes expired rows.
 func (n *Node) Sweep(ctx context.Context) { n.sweep(ctx) }
 
 // HasCampaignActor reports whether a campaign has a running actor.
@@ -57,7 +57,7 @@ func (n *Node) EndCampaign(workspaceID, id string) error {
 	return n.sys.Root.StopFuture(n.CampaignPID(workspaceID, id)).Wait()
 }
 
-// AbandonedLegs returns the number of legs of an abandoned call that have not ended.
+// AbandonedLegs returns the number of SIP legs that an earlier process left open for a call and that have not ended.
 func (n *Node) AbandonedLegs(workspaceID, callID string) int {
 	o := &n.tree(workspaceID).dialogs
 	o.mu.Lock()
@@ -73,7 +73,7 @@ func (n *Node) SweepRetention(ctx context.Context, workspaceID string, now time.
 	return n.services.Retention.Sweep(ctx, workspaceID, now)
 }
 
-// ReadAlerts returns the findings of alert rules.
+// ReadAlerts returns the current readings of alert rules.
 func (n *Node) ReadAlerts(ctx context.Context, rules ...*domain.AlertRule) map[string]alerts.RuleReadings {
 	return n.services.Alerts.Read(ctx, rules)
 }
@@ -82,7 +82,7 @@ func personalKinds() []datarequests.RowKind {
 	return append(append(datarequests.SettingKinds(), datarequests.MaskedKinds()...), datarequests.PersonKinds()...)
 }
 
-// PersonalKinds returns the kinds of rows that an erasure reads row by row.
+// PersonalKinds returns the kinds of database rows that an erasure of personal data reads row by row.
 func PersonalKinds() (names []string) {
 	for _, k := range personalKinds() {
 		names = append(names, k.Kind)
@@ -90,7 +90,7 @@ func PersonalKinds() (names []string) {
 	return names
 }
 
-// PersonalRows returns the decrypted rows of these kinds and the data requests.
+// PersonalRows returns the decrypted rows of all PersonalKinds and the rows of the data requests.
 func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (all []domain.Record) {
 	for _, k := range append(personalKinds(), datarequests.NewRowKind[domain.DataRequest]()) {
 		err := store.Under(ctx, domain.Key{Kind: k.Kind, Workspace: workspaceID}, "", 10_000, k.Fresh, func(r domain.Record) error {
@@ -104,10 +104,10 @@ func PersonalRows(ctx context.Context, store commit.Store, workspaceID string) (
 	return all
 }
 
-// TrunkSources returns the trunks by the addresses from which they send SIP.
+// TrunkSources returns the lookup of trunks by the addresses from which they send SIP.
 func (n *Node) TrunkSources() *trunk.Sources { return n.trunkSources }
 
-// Registrar returns the configuration that admits the phones of all workspaces.
+// Registrar returns the SIP registrar configuration with which the phones of all workspaces may register.
 func (n *Node) Registrar() sipregistrar.Config {
 	return sipregistrar.Config{HasPhones: n.phones.HasPhones, Account: n.phones.Account, Presence: n.phones.PresenceAt, Update: n.registerPhone}
 }

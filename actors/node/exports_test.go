@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// waitForExport waits for an export and returns it with the text of its file.
+// waitForExport waits until an export is completed. It returns the export and the content of its file.
 func (h *fixture) waitForExport(p domain.Principal, e *domain.Export) (*domain.Export, string) {
 	h.Helper()
 	h.waitUntil(longWait, "the export has ended", func() bool {

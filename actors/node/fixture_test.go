@@ -57,7 +57,7 @@ func rtpPorts(t *testing.T) (low, high int) {
 	return low, low + 99
 }
 
-// toneSpeaker synthesizes a tone for every text.
+// toneSpeaker is a speech synthesizer that returns a tone for every text.
 type toneSpeaker struct{}
 
 func (toneSpeaker) Speak(context.Context, speech.Request) (media.Clip, error) {
@@ -92,7 +92,7 @@ type fixture struct {
 	mail          alerts.Mailer      // nil: no mail server
 	egress        *access.Egress     // nil: loopback is allowed
 	surviveCalls  bool               // live calls are handed over
-	live          domain.Principal   // operator of the live environment
+	live          domain.Principal   // principal of an operator in the live environment
 	test          domain.Principal
 	stopFuncs     []func()
 }
@@ -129,7 +129,7 @@ func newFixtureOn(t *testing.T, redisURL string, before func(actor string, msg a
 
 var master = bytes.Repeat([]byte{7}, 32)
 
-// start starts the node. A test may call it again after shutdown.
+// start starts the node. A test may call start again after shutdown, on the same store.
 func (h *fixture) start() {
 	h.Helper()
 	ctx := context.Background()
@@ -234,13 +234,14 @@ func runServer(t *testing.T, f func(context.Context) error, ready <-chan struct{
 	<-ready
 }
 
-// waitUntil waits until check returns true. limit is meant for an idle machine.
+// waitUntil waits until check returns true. limit is the time limit on an idle machine; polltest.Until extends it
+// on a busy one.
 func (h *fixture) waitUntil(limit time.Duration, what string, check func() bool) {
 	h.Helper()
 	polltest.Until(h, limit, what, check)
 }
 
-// longWait limits waits whose duration does not matter.
+// longWait is the limit of waits whose duration is not part of the tested behaviour.
 const longWait = time.Minute
 
 // retryUntilAvailable repeats a request, as a client does, while the service is unavailable.
@@ -288,7 +289,7 @@ func waitingPathway() domain.Pathway {
 	}
 }
 
-// keyMenuPathway returns a pathway that ends with the outcome of a pressed key.
+// keyMenuPathway returns a pathway that asks for a key. The pressed key determines the outcome of the call.
 func keyMenuPathway() domain.Pathway {
 	return domain.Pathway{
 		Start: "ask",
@@ -329,13 +330,13 @@ func (h *fixture) createCampaign(p domain.Principal, agent string, phones ...str
 	return created.Campaign.ID
 }
 
-// carrierNumber returns a number of the test carrier. Its last two digits (nature) select the behaviour of the
-// phone.
+// carrierNumber returns a number of the test carrier. Its last two digits (nature) select how the called phone
+// behaves.
 func carrierNumber(series, n int, nature string) string {
 	return fmt.Sprintf("+1500555%d%d%s", series, n, nature)
 }
 
-// events returns all committed events of a workspace in order.
+// events returns all committed events of a workspace, oldest first.
 func (h *fixture) events(ws string) []event.Event {
 	h.Helper()
 	var out []event.Event
@@ -351,7 +352,7 @@ func (h *fixture) events(ws string) []event.Event {
 	}
 }
 
-// countEvents counts the events of a type by subject.
+// countEvents returns how many events of a type there are for each event subject.
 func countEvents(events []event.Event, of event.Type) map[string]int {
 	out := make(map[string]int)
 	for _, e := range events {
@@ -369,7 +370,7 @@ func (h *fixture) getCall(p domain.Principal, id string) *domain.Call {
 	return c
 }
 
-// openAttempts counts the rows of open attempts in an index.
+// openAttempts returns how many call attempts a store index contains, at most 100.
 func (h *fixture) openAttempts(index string) int {
 	h.Helper()
 	n := 0
@@ -379,13 +380,13 @@ func (h *fixture) openAttempts(index string) int {
 	return n
 }
 
-// phoneLog records the events of the test carrier's phones.
+// phoneLog records the calls of the test carrier's phones and the events of each call.
 type phoneLog struct {
 	mu     sync.Mutex
 	phones map[string]*phoneCall // by SIP Call-ID
 }
 
-// phoneCall is one call of a phone.
+// phoneCall is one call to a phone of the test carrier.
 type phoneCall struct {
 	number              string
 	events              []string
@@ -411,7 +412,7 @@ func (d *phoneLog) record(e testcarrier.Event) {
 	}
 }
 
-// all returns copies of all calls.
+// all returns copies of all recorded calls.
 func (d *phoneLog) all() []phoneCall {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -422,7 +423,7 @@ func (d *phoneLog) all() []phoneCall {
 	return out
 }
 
-// liveDialogs returns the number of live calls and of those that are answered.
+// liveDialogs returns the number n of calls that have not ended, and how many of these are answered.
 func (d *phoneLog) liveDialogs() (n, answered int) {
 	for _, r := range d.all() {
 		if r.endedAt.IsZero() {
@@ -453,13 +454,13 @@ func (j *logBuffer) String() string {
 	return j.b.String()
 }
 
-// webhookReceiver is a webhook endpoint over HTTPS.
+// webhookReceiver is an HTTPS server that receives webhook deliveries and counts them by event id.
 type webhookReceiver struct {
 	url   string
 	roots *x509.CertPool
 	mu    sync.Mutex
 	ids   map[string]int
-	// other handles requests to paths except "/"; nil: they are handled like "/".
+	// other handles requests to paths except "/". If it is nil, all paths are handled like "/".
 	other atomic.Pointer[func(w http.ResponseWriter, r *http.Request, body []byte)]
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// keepAssumptions returns the assumptions of a forecast unchanged.
+// keepAssumptions is the edit function of a forecast that leaves its assumptions unchanged.
 func keepAssumptions(a forecast.Assumptions) forecast.Assumptions { return a }
 
 func TestForecastPredictsACampaignWithoutPlacingCalls(t *testing.T) {

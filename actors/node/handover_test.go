@@ -12,7 +12,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// placeMovableCall places a call to a silent phone and waits until another process could resume it.
+// placeMovableCall places a call to a phone that says nothing. It returns when the state of the call is stored and
+// another process could resume the call.
 func (h *fixture) placeMovableCall() (id string) {
 	h.Helper()
 	c, err := h.services().Calls.PlaceCall(h.Context(), h.test, domain.NewCall{
@@ -23,7 +24,8 @@ func (h *fixture) placeMovableCall() (id string) {
 	return c.ID
 }
 
-// waitForMovableCall waits until another process could resume the only live call.
+// waitForMovableCall waits until exactly one call is live and its state is stored, so that another process could resume
+// it.
 func (h *fixture) waitForMovableCall() {
 	h.Helper()
 	h.waitUntil(20*time.Second, "a call that another process could go on with", func() bool {

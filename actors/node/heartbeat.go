@@ -16,16 +16,16 @@ type (
 	heartbeatReply   struct{}
 )
 
-// Control marks a message that a full mailbox admits too.
+// Control marks the message as one that a full mailbox admits too.
 func (heartbeatRequest) Control() {}
 
-// startHeartbeat starts the heartbeat actor.
+// startHeartbeat starts the actor that answers heartbeat requests.
 func (n *Node) startHeartbeat() error {
 	_, err := n.sys.Root.SpawnNamed(mailbox.Props(n.observeMessages(heartbeatName, func() actor.Actor { return heartbeatActor{} }), 8), heartbeatName)
 	return err
 }
 
-// heartbeatActor answers each request. An answer shows that the actor system works.
+// heartbeatActor answers each heartbeat request. An answer shows that the actor system processes messages.
 type heartbeatActor struct{}
 
 // Receive implements actor.Actor.
@@ -35,7 +35,7 @@ func (heartbeatActor) Receive(ctx actor.Context) {
 	}
 }
 
-// Heartbeat returns nil if the actors of the node answer before ctx ends.
+// Heartbeat returns nil if the heartbeat actor of the node answers before ctx ends.
 func (n *Node) Heartbeat(ctx context.Context) error {
 	_, err := mailbox.Ask[heartbeatReply](ctx, n.sys, n.sys.NewLocalPID(heartbeatName), heartbeatRequest{})
 	return err

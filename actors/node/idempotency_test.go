@@ -21,8 +21,8 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// createFuncs returns functions that create one resource of each kind in the context of a request and return its
-// id.
+// createFuncs returns a function for each kind of resource. The function creates one resource and returns its id.
+// Its context may contain the idempotency key of a request.
 func (h *fixture) createFuncs(agent string) map[string]func(context.Context) (string, error) {
 	d := h.services()
 	return map[string]func(context.Context) (string, error){
@@ -93,7 +93,7 @@ func (h *fixture) createFuncs(agent string) map[string]func(context.Context) (st
 	}
 }
 
-// knowledgeBaseID returns the only knowledge base of the fixture, which it creates on first use.
+// knowledgeBaseID returns the id of the only knowledge base of the fixture. The first call creates it.
 func (h *fixture) knowledgeBaseID() (string, error) {
 	l, err := h.services().Knowledge.ListKnowledge(h.Context(), h.live, record.PageQuery{Limit: 1})
 	if err == nil && len(l.Data) > 0 {
@@ -183,7 +183,7 @@ func TestConcurrentRequestsWithOneIdempotencyKeyRunOnce(t *testing.T) {
 	assert.Len(t, agents.Data, 1)
 }
 
-// unknownOutcomeStore returns an unknown-outcome error for some successful commits.
+// unknownOutcomeStore performs the commits that change rows of one kind, but returns errUnknownOutcome for them.
 type unknownOutcomeStore struct {
 	storecache.Backend
 	of string // the kind of rows

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// Limits of routing an inbound call.
+// Time limit of routing an inbound call, and Retry-After of a refusal.
 const (
 	inboundLimit  = 4 * time.Second // from the INVITE to the start of the call actor
 	overloadAfter = 5 * time.Second // Retry-After of a refusal
@@ -39,7 +39,7 @@ const (
 	sipAway        = 480
 )
 
-// inboundCalls answers the INVITEs of trunks and phones.
+// inboundCalls handles the INVITEs of trunks and phones: it starts a call or rejects it.
 type inboundCalls struct {
 	workspaces   *workspaceTable
 	sys          *actor.ActorSystem
@@ -59,7 +59,7 @@ type inboundCalls struct {
 }
 
 // ReceiveInvite routes an INVITE of a trunk or a phone in the background and returns at once. The called number
-// determines workspace and agent. The call gets a permit, its rows are committed, and a call actor starts.
+// determines workspace and agent. The call gets a permit, its database rows are committed, and a call actor starts.
 func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 	if !r.accepts() || !r.routing.acquire() {
 		in.Reject(sipUnavailable, overloadAfter)
@@ -82,14 +82,15 @@ func (r *inboundCalls) ReceiveInvite(in *sip.Incoming) {
 	})
 }
 
-// rejectCall rejects an INVITE of a trunk and counts the reason. It counts first, so that a caller who has the
-// response finds the count.
+// rejectCall rejects an INVITE of a trunk and counts the reason. The count comes first, so that it is visible to a
+// caller who has received the response.
 func (r *inboundCalls) rejectCall(in *sip.Incoming, e trunk.Entry, code int, retryAfter time.Duration, reason string) {
 	r.countInvite(e, reason)
 	in.Reject(code, retryAfter)
 }
 
-// countInvite counts an INVITE at its trunk. refusal is the reason of the rejection; "": the call is accepted.
+// countInvite counts an INVITE in the statistics of its trunk. refusal is the reason of the rejection. It is empty
+// if the call is accepted.
 func (r *inboundCalls) countInvite(e trunk.Entry, refusal string) {
 	if t := r.workspaces.tree(e.WorkspaceID); t != nil {
 		r.sys.Root.Send(t.trunks, trunk.InboundCallArrived{TrunkID: e.Trunk.ID, Refusal: refusal})
@@ -150,16 +151,16 @@ func (r *inboundCalls) routeCall(ctx context.Context, in *sip.Incoming) error {
 	return r.startInboundCall(ctx, t, in, c, permit, &entry, &script)
 }
 
-// lookUpInbound requests the variables of an inbound call. Meanwhile the call holds a permit but does not count as
-// an INVITE that is being routed.
+// lookUpInbound requests the variables of an inbound call from the agent's hook. During the request the call holds a
+// permit, but does not count towards routingLimit.
 func (r *inboundCalls) lookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
 	r.routing.requests.Add(-1)
 	defer r.routing.requests.Add(1)
 	return r.services.Agents.LookUpInbound(ctx, h, c)
 }
 
-// startInboundCall commits a call that has a permit and starts its actor. From now on no campaign calls the
-// caller's number.
+// startInboundCall commits a call that has a permit and starts its actor. Before the commit it notifies the numbers
+// actor, so that no campaign calls the number of the caller meanwhile.
 func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, in *sip.Incoming, c *domain.Call, permit lines.Permit, entry *trunk.Entry, script *domain.Script) error {
 	r.sys.Root.Send(t.numbers, numbers.CallStarted{CallID: c.ID, Number: c.From, Environment: c.Environment})
 	opened := false
@@ -195,7 +196,7 @@ func (r *inboundCalls) startInboundCall(ctx context.Context, t *workspaceTree, i
 	return nil
 }
 
-// newInboundCall returns the record of an inbound call.
+// newInboundCall returns the call record of an INVITE. It does not store the record.
 func (r *inboundCalls) newInboundCall(in *sip.Incoming, num *domain.PhoneNumber, t *domain.Trunk, script *domain.Script) *domain.Call {
 	now := domain.Timestamp(time.Now())
 	country := ""

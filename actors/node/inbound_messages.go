@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// SIP responses to a MESSAGE, besides those to an INVITE.
+// SIP responses that only a MESSAGE gets. The responses to an INVITE are used for a MESSAGE too.
 const (
 	sipOK         = 200
 	sipBadRequest = 400
 	sipBadType    = 415
 )
 
-// inboundMessages answers the MESSAGEs of trunks.
+// inboundMessages answers the SIP MESSAGE requests of trunks.
 type inboundMessages struct {
 	workspaces   *workspaceTable
 	trunkSources *trunk.Sources
@@ -33,8 +33,8 @@ type inboundMessages struct {
 	log          *slog.Logger
 }
 
-// ReceiveMessage handles a MESSAGE of a trunk in the background and returns at once. The response is sent after the
-// message is stored, so that no message is lost.
+// ReceiveMessage handles a SIP MESSAGE of a trunk in the background and returns at once. The response is sent after
+// the message is stored, so that no message is lost.
 func (r *inboundMessages) ReceiveMessage(in *sip.IncomingMessage) {
 	if !r.accepts() || !r.routing.acquire() {
 		in.Reply(sipUnavailable, overloadAfter)
@@ -101,14 +101,15 @@ func (r *inboundMessages) routeMessage(ctx context.Context, in *sip.IncomingMess
 	return sipOK, r.services.Messages.ReceiveFromTrunk(ctx, m, entry.Trunk.ID, in.Key)
 }
 
-// isStorableBody reports whether the body of an inbound message is valid: not empty, without NUL, and at most
-// sms.MaxBody characters.
+// isStorableBody reports whether the body of an inbound message can be stored: not empty, without NUL characters, and
+// at most sms.MaxBody characters.
 func isStorableBody(body string) bool {
 	return body != "" && utf8.RuneCountInString(body) <= sms.MaxBody && !strings.ContainsRune(body, 0)
 }
 
-// routeReport stores a delivery report in the message that it names. The message must have been sent over a trunk
-// of the report's source. A report on an unknown message gets 200, because the sender would repeat it otherwise.
+// routeReport stores a delivery report in the SMS message that it names. The message must have been sent over a
+// trunk at the source address of the report. A report about an unknown message gets the response 200, because the
+// sender would repeat it otherwise.
 func (r *inboundMessages) routeReport(ctx context.Context, as *sip.Incoming, report *sms.Report) (code int, err error) {
 	for _, e := range r.trunkSources.TrunksAt(as.Source) { // the trunk's matching header is optional, because a carrier may omit it in a report
 		if as.IsAuthenticated && !inbound.IsAuthenticated(e, as) {
@@ -129,7 +130,7 @@ func (r *inboundMessages) routeReport(ctx context.Context, as *sip.Incoming, rep
 	return sipOK, nil
 }
 
-// claimMessage returns the claim of this node to a message or a delivery report.
+// claimMessage returns how well a message or a delivery report matches the trunks and messages of this node.
 func (r *inboundMessages) claimMessage(ctx context.Context, in *sip.IncomingMessage) (none domain.CallClaim, err error) {
 	content, err := sms.ReadContent(in.ContentType, in.Body)
 	if err != nil {

@@ -28,7 +28,7 @@ func (n *Node) registerPhone(u *sipregistrar.Update) {
 	n.sys.Root.Send(t.phones, registrar.RegisterPhone{Update: u})
 }
 
-// ReloadPhones reads the phones of a workspace from the store and updates the phone book and the registrar actor.
+// ReloadPhones reads the phones of a workspace from the store and updates the phone directory and the registrar actor.
 func (n *Node) ReloadPhones(ctx context.Context, workspaceID string) error {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {
@@ -59,7 +59,7 @@ func (st *actorRows) phones(ctx context.Context, workspaceID string) ([]domain.P
 	return out, nil
 }
 
-// phoneProps returns the props of a workspace's registrar actor.
+// phoneProps returns the actor props of the registrar actor of a workspace.
 func (n *Node) phoneProps(workspaceID string) *actor.Props {
 	return mailbox.Props(n.observeMessages("phones", func() actor.Actor {
 		return registrar.New(registrar.Config{

@@ -19,8 +19,8 @@ type inboundRate struct {
 	at     time.Time // time of the last refill
 }
 
-// acquire counts a call of a trunk. over is true if the trunk exceeds perSecond; wait is then the time until the
-// next call is allowed. perSecond 0 means no limit.
+// acquire counts a call of a trunk. isOver is true if the trunk exceeds perSecond calls per second. wait is then the
+// time until the next call is allowed. With perSecond 0 there is no limit.
 func (r *inboundRates) acquire(trunkID string, perSecond float64, now time.Time) (wait time.Duration, isOver bool) {
 	if perSecond <= 0 {
 		return 0, false

@@ -17,21 +17,22 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Router routes the inbound requests of a process's user agent to the node that owns the called workspace. Nodes
-// may be added and removed at any time. With one node the router reads no store.
+// Router routes the inbound SIP requests of a process to the node that owns the called workspace. A process has one
+// user agent and a node for each of its shards. Nodes may be added and removed at any time. With one node the router
+// does not read the store.
 type Router struct {
 	mu      sync.Mutex
 	nodes   atomic.Pointer[[]*Node]
 	ua      *sip.UserAgent
-	holding map[*Node]bool                // nodes that allow no new calls
-	drained atomic.Pointer[load.DrainNow] // the operator's drain of this process; nil: calls may begin
+	holding map[*Node]bool                // nodes that currently allow no new calls
+	drained atomic.Pointer[load.DrainNow] // drain that an operator has set for this process; nil: calls may begin
 }
 
-// IsDrained reports whether an operator has drained this process.
+// IsDrained reports whether an operator has drained this process, so that it accepts no new calls.
 func (s *Router) IsDrained() bool { return s.drained.Load() != nil }
 
-// holdCalls stops the sending of INVITEs that begin a call while at least one node holds calls. Removed nodes do
-// not count.
+// holdCalls sets whether node n allows no new calls. While at least one node allows none, the user agent sends no
+// INVITEs that begin a call. Removed nodes do not count.
 func (s *Router) holdCalls(n *Node, on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,10 +56,10 @@ func (s *Router) wakeCampaigns() {
 	}
 }
 
-// Add adds a node.
+// Add adds a node, which then receives the inbound requests for its workspaces.
 func (s *Router) Add(n *Node) { s.changeNodes(func(all []*Node) []*Node { return append(all, n) }) }
 
-// Remove removes a node.
+// Remove removes a node, which then receives no more inbound requests.
 func (s *Router) Remove(n *Node) {
 	s.changeNodes(func(all []*Node) []*Node { return slices.DeleteFunc(all, func(x *Node) bool { return x == n }) })
 	s.holdCalls(n, false)
@@ -72,7 +73,7 @@ func (s *Router) changeNodes(f func([]*Node) []*Node) {
 	s.nodes.Store(&all)
 }
 
-// all returns the nodes.
+// all returns the nodes of the process.
 func (s *Router) all() []*Node {
 	if all := s.nodes.Load(); all != nil {
 		return *all
@@ -80,7 +81,7 @@ func (s *Router) all() []*Node {
 	return nil
 }
 
-// Attach registers the router with a user agent before the user agent serves.
+// Attach connects the router to a user agent. The caller calls it before the user agent serves requests.
 func (s *Router) Attach(ua *sip.UserAgent) {
 	s.mu.Lock()
 	s.ua = ua
@@ -91,7 +92,7 @@ func (s *Router) Attach(ua *sip.UserAgent) {
 	ua.SetAdmission(s.admitSource)
 }
 
-// admitSource combines the admissions of all nodes for a source address.
+// admitSource returns whether a source address may send requests and must authenticate, combined from all nodes.
 func (s *Router) admitSource(from transport.Source) (out sip.Admission) {
 	for _, n := range s.all() {
 		a := n.trunkSources.Admit(from)
@@ -107,7 +108,8 @@ func (s *Router) admitSource(from transport.Source) (out sip.Admission) {
 	return out
 }
 
-// firstAccount returns a lookup of digest accounts that tries one and then the other; either may be nil.
+// firstAccount returns a lookup of digest accounts that calls one, and then other if one does not know the user
+// name. Either may be nil.
 func firstAccount(one, other func(string) (auth.Account, bool)) func(string) (auth.Account, bool) {
 	if one == nil || other == nil {
 		if one == nil {
@@ -123,12 +125,12 @@ func firstAccount(one, other func(string) (auth.Account, bool)) func(string) (au
 	}
 }
 
-// hasPhones reports whether a node has phones that may register.
+// hasPhones reports whether at least one node has phones that may register.
 func (s *Router) hasPhones() bool {
 	return slices.ContainsFunc(s.all(), func(n *Node) bool { return n.phones.HasPhones() })
 }
 
-// findAccount returns the digest account of a phone's user name.
+// findAccount returns the digest account of the phone with a user name.
 func (s *Router) findAccount(user string) (auth.Account, bool) {
 	for _, n := range s.all() {
 		if a, known := n.phones.Account(user); known {
@@ -138,7 +140,7 @@ func (s *Router) findAccount(user string) (auth.Account, bool) {
 	return auth.Account{}, false
 }
 
-// presenceOf returns the strongest presence of a phone at a source address among all nodes.
+// presenceOf returns the strongest presence of a phone at a source address that any node reports.
 func (s *Router) presenceOf(from transport.Source) (out registrar.Presence) {
 	for _, n := range s.all() {
 		out = max(out, n.phones.PresenceAt(from))
@@ -146,7 +148,7 @@ func (s *Router) presenceOf(from transport.Source) (out registrar.Presence) {
 	return out
 }
 
-// registerPhone passes a REGISTER to the node of the phone.
+// registerPhone passes a REGISTER to the node that owns the phone.
 func (s *Router) registerPhone(u *registrar.Update) {
 	for _, n := range s.all() {
 		if _, known := n.phones.Phone(u.AccountID); known {
@@ -182,8 +184,8 @@ func (s *Router) receiveInvite(in *sip.Incoming) {
 	}, all)
 }
 
-// isOwnInvite reports whether the caller of an INVITE certainly belongs to this node: a phone or a requested test
-// call.
+// isOwnInvite reports whether an INVITE comes from a phone of this node or belongs to a test call that this node
+// requested. No other node can own such a call.
 func (n *Node) isOwnInvite(in *sip.Incoming) bool {
 	if in.PhoneID != "" {
 		_, known := n.phones.Phone(in.PhoneID)
@@ -193,7 +195,7 @@ func (n *Node) isOwnInvite(in *sip.Incoming) bool {
 	return ordered
 }
 
-// receiveMessage passes a MESSAGE, a text or a delivery report, to the node that owns it.
+// receiveMessage passes a SIP MESSAGE, which contains a text or a delivery report, to the node that owns it.
 func (s *Router) receiveMessage(in *sip.IncomingMessage) {
 	all := s.all()
 	var candidates []*Node
@@ -208,7 +210,7 @@ func (s *Router) receiveMessage(in *sip.IncomingMessage) {
 	}, all)
 }
 
-// inboundRequest is an INVITE or a MESSAGE with the nodes that may own it.
+// inboundRequest is an INVITE or a MESSAGE together with the nodes that may own its workspace.
 type inboundRequest struct {
 	candidates []*Node // nodes with a trunk at the source address
 	forwarded  bool    // another node of the cluster forwarded the request to this process
@@ -218,9 +220,9 @@ type inboundRequest struct {
 	refuse     func(code int, after time.Duration)
 }
 
-// route passes a request to the node with the best claim. Without any claim the first node with a trunk at the
-// source refuses it. If another node forwarded the request, its workspace may be moving: then the response is 503,
-// so that the sender repeats it.
+// route passes a request to the node whose trunks and numbers match it best. If none matches, the first node with a
+// trunk at the source address refuses it. The workspace of a request that another node forwarded may be moving
+// between nodes: then the response is 503, so that the sender repeats the request.
 func (s *Router) route(r inboundRequest, all []*Node) {
 	switch {
 	case len(all) == 0 || len(r.candidates) == 0 && r.forwarded:
@@ -251,8 +253,8 @@ func (s *Router) route(r inboundRequest, all []*Node) {
 	})
 }
 
-// bestClaim returns the index in candidates of the node with the best claim. It returns -1 if no claim is stronger
-// than a known source.
+// bestClaim returns the index in candidates of the node that matches the request best. It returns -1 if no node
+// matches more than the source address.
 func (r *inboundRequest) bestClaim(ctx context.Context) int {
 	index, best := -1, domain.CallClaim{}
 	for i, n := range r.candidates {

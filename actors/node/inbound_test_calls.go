@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// TestCalls returns the registry of calls that were requested from the test carrier.
+// TestCalls returns the registry of test calls, which the API requests from the test carrier.
 func (r *inboundCalls) TestCalls() *testcalls.Registry { return &r.testCalls }
 
-// orderedTestCall returns a number for a test call that was requested for an agent; nil: the call is for a regular
-// number. Such a call reaches only its agent: without a test trunk in the agent's workspace the error is
+// orderedTestCall returns the number of a test call, which was requested for an agent. It returns nil if the INVITE is
+// no test call. A test call reaches only its agent: without a test trunk in the agent's workspace the error is
 // inbound.ErrNoNumber.
 func (r *inboundCalls) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	o, _ := r.testCalls.Order(in.Header[testcarrier.TestHeader])

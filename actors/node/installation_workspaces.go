@@ -12,13 +12,13 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Limits of reading the workspaces of other shards.
+// Limits of the reads of workspaces that belong to other shards.
 const (
 	otherShardsMaxAge      = 5 * time.Second // maximum age of a cached result
 	otherShardsReadTimeout = 2 * time.Second
 )
 
-// installation reads the workspaces of the installation: those of this shard and those of other shards.
+// installation answers questions about all workspaces of the installation, including those of other shards.
 type installation struct {
 	store commit.Store
 	owned func(workspaceID string) bool // Config.OwnsWorkspace; nil: no other shards exist
@@ -34,7 +34,7 @@ type installation struct {
 // IsOnlyShard reports whether the installation has no other shards.
 func (s *installation) IsOnlyShard() bool { return s.owned == nil }
 
-// OwnsWorkspace reports whether a workspace id belongs to this node's shard.
+// OwnsWorkspace reports whether the workspace with an id belongs to this node's shard.
 func (s *installation) OwnsWorkspace(workspaceID string) bool {
 	return s.owned == nil || s.owned(workspaceID)
 }
@@ -102,7 +102,7 @@ func (s *installation) HasSeveralWorkspaces() bool {
 	})
 }
 
-// IsWorkspaceDeleted reports whether the store has no workspace of this id.
+// IsWorkspaceDeleted reports whether the store contains no workspace with an id.
 func (s *installation) IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error) {
 	_, err := s.store.Get(ctx, &domain.Workspace{Meta: domain.Meta{ID: workspaceID}})
 	if errors.Is(err, domain.ErrNotFound) {

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// createKey creates an API key with all rights and authenticates with it.
+// createKey creates an API key with all rights. It returns a principal with these rights, the key and its secret text.
 func (h *fixture) createKey(by domain.Principal, edit func(*domain.APIKey)) (domain.Principal, *domain.APIKey, string) {
 	h.Helper()
 	k := &domain.APIKey{Meta: domain.Meta{Environment: by.Environment}, Name: "k", Permissions: []domain.Permission{domain.AllRead, domain.AllWrite}}
@@ -28,7 +28,8 @@ func (h *fixture) createKey(by domain.Principal, edit func(*domain.APIKey)) (dom
 	return p, created, text
 }
 
-// createRightsHolders creates one resource of each kind that carries permissions.
+// createRightsHolders creates an OAuth client, a user, a webhook and a phone. It checks that each names p as its
+// creator.
 func (h *fixture) createRightsHolders(p domain.Principal, extension string) (all []domain.ResourceRef) {
 	h.Helper()
 	ctx, d := h.Context(), h.services()
@@ -148,7 +149,8 @@ func TestSignInOfARevokedKeyEnds(t *testing.T) {
 	assert.Equal(t, domain.OAuthInvalidGrant, domain.CodeOf(err))
 }
 
-// signIn signs a user in with a link that by creates. It returns the cookie and the principal of the session.
+// signIn signs a user in with a sign-in link that the principal by creates. It returns the cookie and the principal
+// of the session.
 func (h *fixture) signIn(by domain.Principal, u *domain.User, from netip.Addr) (string, domain.Principal) {
 	h.Helper()
 	link, _, err := h.services().Users.CreateSignInLink(h.Context(), by, u.ID, allowAnyUser)
@@ -166,7 +168,7 @@ func TestResourcesOfASessionEndWithTheKeyOfItsSignInLink(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, nil)
 	ctx, d := t.Context(), h.services()
-	_, u := h.createClientAndUser(domain.RoleAdmin) // created before the key
+	_, u := h.createClientAndUser(domain.RoleAdmin) // the user exists before the key, so the key is not its creator
 	other, err := d.Users.CreateUser(ctx, h.live, &domain.User{Name: "Grace", Role: domain.RoleAdmin})
 	require.NoError(t, err)
 	p, key, _ := h.createKey(h.live, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// indexReadCountingStore counts the reads of knowledge passages.
+// indexReadCountingStore counts the store reads of knowledge passages.
 type indexReadCountingStore struct {
 	storecache.Backend
 	walks atomic.Int64
@@ -84,7 +84,7 @@ func TestKnowledgeIndexIsRebuiltOnlyAfterItsBaseChanges(t *testing.T) {
 	found, _ = find("parking")
 	assert.Empty(t, found)
 
-	// A search with an expired context gets no index, but the next search does.
+	// A search whose context has expired returns no result, but the next search does.
 	_, err = d.Knowledge.AddSource(ctx, p, k.ID, text("four", "Dogs stay outside."))
 	require.NoError(t, err)
 	sources()

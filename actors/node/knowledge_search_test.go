@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// embeddingServer serves /v1/embeddings and knows two topics.
+// embeddingServer serves /v1/embeddings. Its vectors distinguish two topics.
 type embeddingServer struct {
 	mu        sync.Mutex
 	fails     bool

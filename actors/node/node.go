@@ -1,6 +1,6 @@
 // Package node runs the supervision tree of a shard: one actor per live call, campaign, trunk group and webhook
 // endpoint of each workspace. The node calls the services through the interfaces in Services. SIP, media and the
-// store come with the Config.
+// store are fields of Config.
 package node
 
 import (
@@ -64,28 +64,28 @@ type Config struct {
 	Egress            access.Egress                 // addresses that webhooks may reach
 	RootCAs           *x509.CertPool                // certificate authorities of webhook receivers; nil: the system's
 	Mail              alerts.Mailer                 // sends mails of alerts; nil: no mail server is configured
-	// AlertInterval is the time between two evaluations of the alert rules. Default: that of the package alerts.
+	// AlertInterval is the time between two evaluations of the alert rules. Default: the interval of package alerts.
 	AlertInterval time.Duration
 	// OwnsShard reports whether this node still owns its shard. A node that lost its shard sends nothing. The
-	// function must not block. nil: the node always owns it.
+	// function must not block. If it is nil, the node always owns the shard.
 	OwnsShard func() bool
-	// OwnsWorkspace reports whether a workspace belongs to this node; nil: all workspaces do. If it is set, other
-	// nodes of the process share SIP, Media and MediaCapacity with this node.
+	// OwnsWorkspace reports whether a workspace belongs to this node. If it is nil, all workspaces do. If it is set,
+	// other nodes of the process share SIP, Media and MediaCapacity with this node.
 	OwnsWorkspace func(workspaceID string) bool
-	// Quarantined means that the store was restored from a backup and is not released. The node then answers
-	// requests and writes to the store, but sends nothing.
+	// Quarantined means that the store was restored from a backup and no operator has released it. The node then
+	// answers requests and writes to the store, but sends nothing.
 	Quarantined bool
-	// SurviveCalls means that another process resumes the live calls when this process ends. ResumptionDone is
-	// called with the result of each resumption, such as recovery.Resumed; nil: results are not counted.
+	// SurviveCalls means that another process resumes the live calls when this process ends. ResumptionDone is called
+	// with the result of each resumed call, such as recovery.Resumed. It may be nil.
 	SurviveCalls   bool
 	ResumptionDone func(result string)
 	MediaCapacity  *lines.PortCapacity // RTP port pairs, shared by the nodes of the process; nil: those of Media
-	// Router routes inbound requests to the nodes of the process; nil: this node is the only one.
+	// Router routes inbound requests to the nodes of the process. It is nil if this node is the only one.
 	Router *Router
 	// MaxWebhookRequests limits the webhook requests in progress. Default: 2048.
 	MaxWebhookRequests int
-	// WebhookTimeout limits the response time of a webhook. WebhookRetryDivisor divides the waits before retries,
-	// for tests. Default: as docs/webhooks.md says.
+	// WebhookTimeout limits the response time of a webhook. Tests set WebhookRetryDivisor, which divides the waits
+	// before retries. docs/webhooks.md states the defaults.
 	WebhookTimeout      time.Duration
 	WebhookRetryDivisor int
 	PublicURL           string
@@ -104,7 +104,7 @@ type Keyring interface {
 	DecisionLogKey(workspaceID string) []byte
 }
 
-// Node runs the supervision tree of the workspaces of a shard.
+// Node runs the actors of all workspaces of a shard.
 type Node struct {
 	*backgroundTasks
 	*callAdmission
@@ -219,8 +219,8 @@ func (n *Node) connectCallAdmission() {
 	n.callAdmission = &callAdmission{quarantined: cfg.Quarantined, dialStop: stop, drain: drain}
 }
 
-// Quarantined reports whether the store was restored from a backup and is not released. The node then sends
-// nothing.
+// Quarantined reports whether the store was restored from a backup and no operator has released it. The node then
+// sends nothing.
 func (n *Node) Quarantined() bool { return n.cfg.Quarantined }
 
 // OwnsShard reports whether this node still owns its shard.
@@ -238,7 +238,7 @@ func (n *Node) System() *actor.ActorSystem { return n.sys }
 // DNC returns the do-not-call lists of the node's workspaces.
 func (n *Node) DNC() *dnc.Registry { return n.dnc }
 
-// Zones returns the time zones, which the services of the node share.
+// Zones returns the time zone database, which the services of the node share.
 func (n *Node) Zones() *calendar.SharedZones { return n.zones }
 
 // WebhookClient returns the HTTP client for addresses that workspaces configure.
@@ -250,14 +250,14 @@ func (n *Node) ModelClient() *llm.Client { return n.models }
 // PhoneCount returns the number of phones of a workspace.
 func (n *Node) PhoneCount(workspaceID string) int { return n.phones.CountPhones(workspaceID) }
 
-// DeleteOldNumberDays deletes old counts of the calls to each number of a workspace. Frequency caps need only the
-// counts of the last days.
+// DeleteOldNumberDays deletes old rows that count the calls to a number per day. Frequency caps need only the counts
+// of the last days.
 func (n *Node) DeleteOldNumberDays(ctx context.Context, workspaceID string) error {
 	return n.rows.deleteOldNumberDays(ctx, workspaceID)
 }
 
-// sweep looks up the addresses of trunks again, joins the parts of recordings and deletes expired rows, for all
-// workspaces.
+// sweep does the periodic work of all workspaces: it resolves the host names of trunks again, joins the parts of
+// recordings and deletes expired rows.
 func (n *Node) sweep(ctx context.Context) {
 	for _, id := range n.WorkspaceIDs() {
 		turn := n.trunkSources.NextUpdate()
@@ -269,7 +269,7 @@ func (n *Node) sweep(ctx context.Context) {
 	}
 }
 
-// runSweeps runs sweep every five minutes.
+// runSweeps calls sweep every five minutes until ctx ends.
 func (n *Node) runSweeps(ctx context.Context) {
 	t := time.NewTicker(5 * time.Minute)
 	defer t.Stop()
@@ -278,7 +278,7 @@ func (n *Node) runSweeps(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t.C:
-			if !n.Quarantined() { // recordings may lie in a bucket that another service uses
+			if !n.Quarantined() { // after a restore, recordings may be in a bucket that another service uses
 				n.sweep(ctx)
 			}
 		}
@@ -316,7 +316,7 @@ func (n *Node) RefuseWrites() { n.writesRefused.Store(true) }
 // RefusesWrites reports whether the API refuses requests that would start work.
 func (n *Node) RefusesWrites() bool { return n.writesRefused.Load() }
 
-// SetWorkspace notifies the actors of a workspace of changed settings and limits.
+// SetWorkspace stores new settings of a workspace in memory and notifies the workspace's actors of them.
 func (n *Node) SetWorkspace(w *domain.Workspace) {
 	t := n.tree(w.ID)
 	if t == nil {
@@ -335,7 +335,7 @@ func (n *Node) Stop() {
 	n.drain.stopping.Store(true)
 	n.RefuseWrites()
 	n.services.Lifecycle.Finish()
-	n.stopActor(alertsActor) // before the workspaces that it reads
+	n.stopActor(alertsActor) // the alerts actor reads the workspaces, so it stops first
 	n.stopActor(heartbeatName)
 	trees := n.removeAll()
 	var wait sync.WaitGroup
@@ -357,8 +357,8 @@ func (n *Node) Stop() {
 	n.cfg.MediaCapacity.Release()
 }
 
-// stopAtOnce limits how many workspaces stop at the same time. Each may wait for the store, and calls that are
-// handed over are silent meanwhile.
+// stopAtOnce limits how many workspaces stop at the same time. The stop of a workspace may wait for the store, and
+// calls that are handed over to another node are silent until it completes.
 const stopAtOnce = 16
 
 // stopActor stops an actor and its children. It waits at most five seconds.

@@ -28,7 +28,7 @@ import (
 	"github.com/callboard/callboard/sip/registration"
 )
 
-// commitLimit bounds the commit of an attempt. Its INVITE may be sent up to this time after the attempt is opened.
+// commitLimit bounds the commit that opens a call attempt. The INVITE may be sent up to this time after the opening.
 const commitLimit = 10 * time.Second
 
 // startLimit bounds the start of a workspace's actors. startRetry is the pause before a repeated request to start
@@ -73,7 +73,7 @@ func (n *Node) Start(ctx context.Context) error {
 	return nil
 }
 
-// startBackgroundTasks starts the tasks that run until run ends.
+// startBackgroundTasks starts the background tasks. They stop when the context run ends.
 func (n *Node) startBackgroundTasks(run context.Context) {
 	n.services.Lifecycle.Run(run)
 	n.RunInBackground(func() { n.runSweeps(run) })
@@ -82,7 +82,7 @@ func (n *Node) startBackgroundTasks(run context.Context) {
 	}
 }
 
-// startRows are the stored rows that the actors of a workspace need at their start.
+// startRows are the database rows that the actors of a workspace need at their start.
 type startRows struct {
 	trunks    []domain.Trunk
 	webhooks  []domain.Webhook
@@ -140,7 +140,7 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	}
 	late := time.NewTimer(3 * startLimit)
 	defer late.Stop()
-	select { // after the return every actor of the workspace can be reached
+	select { // StartWorkspace returns when every actor of the workspace can be reached
 	case <-started:
 		if len(rows.resumable) > 0 {
 			n.sys.Root.Send(t.calls, call.ResumeCalls{})
@@ -153,8 +153,8 @@ func (n *Node) StartWorkspace(ctx context.Context, w *domain.Workspace) error {
 	}
 }
 
-// DetachWorkspace removes a workspace from the node's table. stop hangs up the calls of the workspace and stops its
-// actors; nil: the workspace does not run here.
+// DetachWorkspace removes a workspace from the node's table. The returned function hangs up the calls of the
+// workspace and stops its actors. It is nil if the workspace does not run on this node.
 func (n *Node) DetachWorkspace(id string) (stop func(ctx context.Context)) {
 	t := n.remove(id)
 	if t == nil {
@@ -175,8 +175,8 @@ func (n *Node) RemoveInboundSources(ctx context.Context, id string) {
 	n.phones.Set(id, nil)
 }
 
-// loadStartRows reads the rows that the actors of a workspace need. It claims resumable calls and stores abandoned
-// dialogs.
+// loadStartRows reads the rows that the actors of a workspace need. It takes ownership of the calls that this node
+// can resume, and stores the dialogs that an earlier process left open.
 func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, error) {
 	l := &startRows{}
 	var err error
@@ -229,7 +229,7 @@ func (st *actorRows) loadStartRows(ctx context.Context, ws string) (*startRows, 
 }
 
 // recentlyOpenedCalls returns, for each outbound call of the last minute, the latest time at which its INVITE may
-// have been sent. The store knows only the time of the opening.
+// have been sent. The store contains only the time at which the call was opened.
 func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env domain.Environment) ([]time.Time, error) {
 	var out []time.Time
 	now := time.Now()
@@ -257,7 +257,8 @@ func (st *actorRows) recentlyOpenedCalls(ctx context.Context, ws string, env dom
 	return out, nil
 }
 
-// endInterruptedCall ends a call of an earlier process that has no campaign. The call and its event are one commit.
+// endInterruptedCall ends a call outside of campaigns that an earlier process left open. One commit stores the call
+// and its event.
 func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) error {
 	c := &domain.Call{Meta: domain.Meta{ID: a.CallID, WorkspaceID: a.WorkspaceID}}
 	_, err := st.store.Get(ctx, c)
@@ -273,8 +274,8 @@ func (st *actorRows) endInterruptedCall(ctx context.Context, a *domain.Attempt) 
 	return err
 }
 
-// workspaceChildren returns the children of a workspace in the order of their start. A child sends requests only to
-// children before it.
+// workspaceChildren returns the child actors of a workspace in the order of their start. A child sends requests only
+// to children that start before it.
 func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *startRows) workspace.Config {
 	log := n.cfg.Log
 	onGiveUp := func(pid *actor.PID, reason any) {
@@ -290,7 +291,7 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *start
 	return workspace.Config{
 		Log: log, OnGiveUp: onGiveUp,
 		Children: []workspace.Child{
-			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // the lines actors query live calls; calls starts no call by itself
+			{Name: workspace.Calls, Props: n.callProps(w.ID, t, l.resumable)}, // starts before the lines actors, which request the live calls from it
 			{Name: workspace.Numbers, Props: n.numbersProps(w.ID, t)},
 			{Name: workspace.OutboundLines, Props: n.linesProps(t, domain.Outbound, domain.Live)},
 			{Name: workspace.TestLines, Props: n.linesProps(t, domain.Outbound, domain.Test)},
@@ -305,7 +306,7 @@ func (n *Node) workspaceChildren(w *domain.Workspace, t *workspaceTree, l *start
 	}
 }
 
-// NewMediaCapacity returns the number of calls that the RTP port pairs of a media engine have room for.
+// NewMediaCapacity returns the limit on concurrent calls that follows from the RTP port pairs of a media engine.
 func NewMediaCapacity(e *media.Engine) *lines.PortCapacity {
 	return lines.NewPortCapacity(func() lines.PortUsage {
 		ports := e.Ports()
@@ -313,7 +314,7 @@ func NewMediaCapacity(e *media.Engine) *lines.PortCapacity {
 	})
 }
 
-// linesProps returns the props of the actor that grants permits in one direction. Outbound calls of the test
+// linesProps returns the props of the actor that grants call permits in one direction. Outbound calls of the test
 // environment have permits of their own, so that test calls take none from live calls. An empty env means both
 // environments.
 func (n *Node) linesProps(t *workspaceTree, d domain.Direction, env domain.Environment) *actor.Props {
@@ -438,8 +439,8 @@ func (n *Node) outboxProps(ws string) *actor.Props {
 	return mailbox.Props(n.observeMessages("outbox", outbox.New(cfg)), 1000)
 }
 
-// observeMessages returns a producer whose actors call Config.BeforeMessage before each message. Without that hook it
-// returns the producer of.
+// observeMessages returns a producer whose actors call Config.BeforeMessage before each message. If BeforeMessage is
+// nil, it returns producer unchanged.
 func (n *Node) observeMessages(name string, producer actor.Producer) actor.Producer {
 	before := n.beforeMessage(name)
 	if before == nil {
@@ -448,7 +449,7 @@ func (n *Node) observeMessages(name string, producer actor.Producer) actor.Produ
 	return func() actor.Actor { return &auditRowObserver{Actor: producer(), beforeMessage: before} }
 }
 
-// auditRowObserver calls a test hook before each message.
+// auditRowObserver wraps an actor and calls Config.BeforeMessage before each message.
 type auditRowObserver struct {
 	actor.Actor
 	beforeMessage func(msg any)
@@ -460,7 +461,7 @@ func (w *auditRowObserver) Receive(ctx actor.Context) {
 	w.Actor.Receive(ctx)
 }
 
-// beforeMessage returns Config.BeforeMessage for one actor name; nil without the hook.
+// beforeMessage returns Config.BeforeMessage bound to one actor name. It returns nil if BeforeMessage is nil.
 func (n *Node) beforeMessage(name string) func(any) {
 	if n.cfg.BeforeMessage == nil {
 		return nil
@@ -468,7 +469,8 @@ func (n *Node) beforeMessage(name string) func(any) {
 	return func(msg any) { n.cfg.BeforeMessage(name, msg) }
 }
 
-// beforeCallMessage returns Config.BeforeMessage in the form that the call actors use; nil without the hook.
+// beforeCallMessage returns Config.BeforeMessage in the form that the call actors use. It returns nil if
+// BeforeMessage is nil.
 func (n *Node) beforeCallMessage() func(actor, callID string, msg any) {
 	if n.cfg.BeforeMessage == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// callFromTestCarrier makes the test carrier call a number of the test environment.
+// callFromTestCarrier makes the test carrier place an inbound call to a number of the test environment.
 func (h *fixture) callFromTestCarrier(to string) error {
 	h.Helper()
 	_, err := h.services().Calls.TestInboundCall(h.Context(), h.test, calls.InboundTest{To: to, From: "+12025550100", HangUp: 200 * time.Millisecond})

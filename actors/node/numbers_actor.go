@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// numbersProps returns the props of the actor that decides which numbers a workspace may call now.
+// numbersProps returns the props of the actor that decides which phone numbers a workspace may call now.
 func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	return mailbox.Props(n.observeMessages("numbers", func() actor.Actor {
 		return numbers.New(numbers.Config{
@@ -25,8 +25,8 @@ func (n *Node) numbersProps(ws string, t *workspaceTree) *actor.Props {
 	}), 10_000)
 }
 
-// liveNumbers returns the numbers of live calls and of abandoned dialogs. After a restart the numbers actor
-// rebuilds its state from them.
+// liveNumbers returns the phone numbers of live calls and of dialogs that an earlier process left open. After a
+// restart the numbers actor rebuilds its state from them.
 func (n *Node) liveNumbers(ctx context.Context, t *workspaceTree) ([]numbers.LiveCall, error) {
 	live, err := mailbox.Ask[call.LiveCalls](ctx, n.sys, t.calls, call.GetLiveCalls{})
 	if err != nil {
@@ -62,8 +62,8 @@ func (st *actorRows) createDefaultLists(ctx context.Context, w *domain.Workspace
 	return nil
 }
 
-// deleteOldNumberDays deletes call counts of numbers that were last called days ago. A row that changes meanwhile
-// stays.
+// deleteOldNumberDays deletes rows that count the calls to a number per day, if their last call is older than any
+// frequency cap considers. A row that changes during the deletion stays.
 func (st *actorRows) deleteOldNumberDays(ctx context.Context, workspaceID string) error {
 	q := commit.Query{
 		Kind: "number_days", Workspace: workspaceID, Index: "all", Limit: 500, Oldest: true,

@@ -26,7 +26,7 @@ func (h *fixture) createClientAndUser(role domain.Role) (*domain.OAuthClient, *d
 	return c, u
 }
 
-// createConsentCode returns the authorization code of a user's consent.
+// createConsentCode returns the authorization code that a user's consent gives to an OAuth client.
 func (h *fixture) createConsentCode(c *domain.OAuthClient, u *domain.User) string {
 	h.Helper()
 	text, err := h.services().OAuth.IssueCode(h.Context(), &domain.OAuthCode{

@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// campaignWaitReason returns the reason why a campaign places no calls; "": none.
+// campaignWaitReason returns the reason why a campaign places no calls at the moment. It is empty if there is none.
 func (h *fixture) campaignWaitReason(id string) string {
 	h.Helper()
 	st := h.campaignStatus(h.live, id)
@@ -30,7 +30,7 @@ func (h *fixture) campaignWaitReason(id string) string {
 	return st.Waiting.Reason
 }
 
-// nodeLoad returns the load report of the node over all workspaces.
+// nodeLoad returns the load of the node, summed over all workspaces.
 func (h *fixture) nodeLoad(ctx context.Context, requests func(*domain.Workspace) int) (*load.NodeLoad, error) {
 	part, err := h.services().Operator.LocalReport(ctx, requests)
 	if err != nil {
@@ -39,12 +39,12 @@ func (h *fixture) nodeLoad(ctx context.Context, requests func(*domain.Workspace)
 	return load.Merge(part).Node, nil
 }
 
-// reportOf combines the load of workspaces into one report.
+// reportOf merges the load of several workspaces into one report.
 func reportOf(rows ...*load.WorkspaceLoad) *load.Report {
 	return load.Merge(&load.Report{Node: &load.NodeLoad{}, Workspaces: rows})
 }
 
-// noRequests returns the request count 0 for every workspace.
+// noRequests reports 0 API requests for every workspace.
 func noRequests(*domain.Workspace) int { return 0 }
 
 func TestDialStopHoldsCampaignsBulkJobsAndCallsUntilResumed(t *testing.T) {

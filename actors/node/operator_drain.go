@@ -13,7 +13,7 @@ import (
 )
 
 // Drain refuses new calls while an operator has drained the node or while the node is stopping. Live calls
-// continue. All shards of a process share the operator's drain.
+// continue. All shards of a process share the drain that an operator sets.
 type Drain struct {
 	sip      callDrainer                    // nil: the node has no SIP
 	shared   bool                           // other shards use the same user agent
@@ -25,10 +25,11 @@ type Drain struct {
 	stopping atomic.Bool // the node is stopping
 }
 
-// callDrainer makes the user agent refuse inbound calls.
+// callDrainer is the SIP user agent. Drain makes it refuse or accept inbound calls.
 type callDrainer interface{ Drain(on bool) }
 
-// Start drains the node until End or the end of the process. If the node is already drained, the first drain stays.
+// Start drains the node until End is called or the process ends. If the node is already drained, Start keeps the time
+// and author of the first drain.
 func (d *Drain) Start(at time.Time, by domain.Actor) load.DrainNow {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,8 +64,8 @@ func (d *Drain) End(by domain.Actor) error {
 	return nil
 }
 
-// stop refuses new calls because the node is stopping. If other shards use the user agent, it continues to accept
-// calls.
+// stop refuses new calls because the node is stopping. If other shards share the user agent, the user agent
+// continues to accept calls for them.
 func (d *Drain) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +75,7 @@ func (d *Drain) stop() {
 	}
 }
 
-// Current returns the operator's drain; the zero value if the node is not drained.
+// Current returns the drain that an operator has set. It is the zero value if the node is not drained.
 func (d *Drain) Current() load.DrainNow {
 	if now := d.current.Load(); now != nil {
 		return *now
@@ -82,13 +83,13 @@ func (d *Drain) Current() load.DrainNow {
 	return load.DrainNow{}
 }
 
-// isDrained reports whether an operator has drained the node.
+// isDrained reports whether an operator has drained the node. It is false while the node only stops.
 func (d *Drain) isDrained() bool { return d.current.Load() != nil }
 
 // isStopping reports whether the node is stopping.
 func (d *Drain) isStopping() bool { return d.stopping.Load() }
 
-// reason returns the reason why a drained node is not ready; nil: the node is not drained.
+// reason returns an error that says when the node was drained. It returns nil if the node is not drained.
 func (d *Drain) reason() error {
 	if now := d.current.Load(); now != nil && now.Since != nil {
 		return fmt.Errorf("an operator has drained the node at %s", now.Since.Format(time.RFC3339))

@@ -37,7 +37,7 @@ func (h *fixture) createSerialCampaign(agent string, optOut []string, phones ...
 	return created.Campaign.ID
 }
 
-// waitForFirstCalls waits until each campaign talks to its first contact and returns the calls.
+// waitForFirstCalls starts each campaign, waits until its first call is answered and returns the ids of these calls.
 func (h *fixture) waitForFirstCalls(ids ...string) (calls []string) {
 	h.Helper()
 	for _, id := range ids {
@@ -55,7 +55,7 @@ func (h *fixture) waitForFirstCalls(ids ...string) (calls []string) {
 	return calls
 }
 
-// optOutChannels returns the channel of the opt-out event of each number.
+// optOutChannels returns, by phone number, the channel of each opt-out event, for example a call or an SMS message.
 func (h *fixture) optOutChannels() map[string]string {
 	h.Helper()
 	channels := make(map[string]string)
@@ -69,7 +69,7 @@ func (h *fixture) optOutChannels() map[string]string {
 	return channels
 }
 
-// decisionsFor returns the decisions of a campaign about a number.
+// decisionsFor returns the entries for a phone number in the decision log of a campaign.
 func (h *fixture) decisionsFor(id, phone string) (verdicts []string) {
 	h.Helper()
 	log, err := h.services().Decisions.ListDecisions(h.Context(), h.test, id, phone, record.PageQuery{Limit: 10})
@@ -164,7 +164,7 @@ func TestOptOutStopsGrantedAndOpenAttempts(t *testing.T) {
 					})
 				}
 				if _, is := msg.(numbers.NumberGranted); is {
-					granted = true // this grant reached one campaign actor
+					granted = true // the numbers actor granted the number to one campaign
 				}
 			})
 			ctx, d := t.Context(), h.services()

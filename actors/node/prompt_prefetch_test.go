@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// gatedSynthesizer synthesizes a text only after the test has released it.
+// gatedSynthesizer is a speech synthesizer that returns audio for a text only after the test has released the text.
 type gatedSynthesizer struct {
 	mu       sync.Mutex
 	let      map[string]chan struct{} // by text; a text without a channel is never synthesized

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// audioRecorder records the audio that a listener receives.
+// audioRecorder records the audio that a person who listens to a live call receives.
 type audioRecorder struct {
 	mu    sync.Mutex
 	sound []byte
@@ -35,7 +35,8 @@ func (p *audioRecorder) record(frame []byte) {
 	p.sound = append(p.sound, frame...)
 }
 
-// stats returns the number of received frames, whether any was not silent, and how often the end was reported.
+// stats returns the number of received frames, whether any frame was not silent, and how often the end of the audio
+// was reported.
 func (p *audioRecorder) stats() (frames int, loud bool, ends int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

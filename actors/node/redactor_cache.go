@@ -6,14 +6,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// redactionCache is the compiled redactor of a workspace's patterns.
+// redactionCache caches the redactor that was compiled from the redaction patterns of a workspace.
 type redactionCache struct {
 	mu        sync.Mutex
 	workspace *domain.Workspace
 	redactor  *domain.Redactor
 }
 
-// redactor returns the redactor for the current patterns of the workspace. It compiles changed patterns again.
+// redactor returns the redactor for the current patterns of the workspace. It compiles a new one if the settings
+// have changed.
 func (t *workspaceTree) redactor() *domain.Redactor {
 	w := t.record.Load()
 	t.redaction.mu.Lock()
@@ -24,7 +25,7 @@ func (t *workspaceTree) redactor() *domain.Redactor {
 	return t.redaction.redactor
 }
 
-// Redactor returns the redactor of a workspace, which removes texts that must not be stored.
+// Redactor returns the redactor of a workspace, which removes texts that the workspace's settings forbid to store.
 func (n *Node) Redactor(workspaceID string) (*domain.Redactor, error) {
 	t, err := n.workspaceActors(workspaceID)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// resumableBatch is the maximum number of rows in one commit.
+// resumableBatch is the maximum number of call attempts in one commit of claimResumableCalls.
 const resumableBatch = 100
 
-// claimResumableCalls moves the open attempts of calls that this node may resume from l.attempts to l.resumable. It
-// commits that this node owns them. The commit fails if another node owns the workspace meanwhile.
+// claimResumableCalls moves the attempts of calls that this node can resume from l.attempts to l.resumable. It commits
+// this process as their owner. The commit fails if another node has taken over the workspace meanwhile.
 func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *startRows) error {
 	if !st.resume {
 		return nil
@@ -57,5 +57,5 @@ func (st *actorRows) claimResumableCalls(ctx context.Context, ws string, l *star
 	return nil
 }
 
-// hasLostShard reports whether another node may own the shard. Live calls here are then released without a BYE.
+// hasLostShard reports whether another node may own the shard. This node then releases its live calls without a BYE.
 func (n *Node) hasLostShard() bool { return !n.OwnsShard() }

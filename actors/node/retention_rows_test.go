@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// areStored reports which of the rows are stored.
+// areStored reports for each row whether it is stored.
 func (h *fixture) areStored(rows ...domain.Record) []bool {
 	h.Helper()
 	out := make([]bool, len(rows))

@@ -38,7 +38,7 @@ func (h *fixture) storeTranscribedCall(p domain.Principal, n, days, hours int) s
 	return c.ID
 }
 
-// remainingDataOf returns what is stored of a call: t for the transcript, s for SIP messages.
+// remainingDataOf returns which data of a call is still stored: the letter t for the transcript, s for SIP messages.
 func (h *fixture) remainingDataOf(p domain.Principal, id string) string {
 	h.Helper()
 	stored := func(r domain.Record) bool {
@@ -127,7 +127,7 @@ func TestRetentionDeletesMoreTracesThanOneCommitHolds(t *testing.T) {
 	assert.Equal(t, "ts", h.remainingDataOf(h.live, young))
 }
 
-// callDuringSweepStore records calls to numbers while their old rows are being deleted.
+// callDuringSweepStore runs functions of the test while old rows that count calls to numbers are being deleted.
 type callDuringSweepStore struct {
 	storecache.Backend
 	listed, found func() // called after rows are listed and before rows are deleted

@@ -2,10 +2,11 @@ package node
 
 import "sync/atomic"
 
-// maxRouting limits how many requests wait for the store and for actors at the same time.
+// maxRouting limits how many inbound INVITEs and MESSAGEs are routed at the same time. Routing waits for the store
+// and for actors.
 const maxRouting = 1000
 
-// routingLimit limits the inbound INVITEs and MESSAGEs that are being routed.
+// routingLimit counts the inbound INVITEs and MESSAGEs that are being routed, and limits them to maxRouting.
 type routingLimit struct{ requests atomic.Int32 }
 
 // acquire reports whether another request may be routed. If it returns true, the caller must call release.
@@ -17,7 +18,7 @@ func (r *routingLimit) acquire() bool {
 	return true
 }
 
-// release ends the routing of a request.
+// release counts one request less after it has been routed.
 func (r *routingLimit) release() { r.requests.Add(-1) }
 
 // count returns the number of requests that are being routed.

@@ -12,7 +12,7 @@ import (
 	contactsservice "github.com/callboard/callboard/service/contacts"
 )
 
-// requiredVariablePathway returns a pathway with a required variable.
+// requiredVariablePathway returns a pathway that has a required variable.
 func requiredVariablePathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "p", Start: "bye", Variables: []domain.Variable{{Name: "day", Required: true}},
@@ -20,7 +20,7 @@ func requiredVariablePathway() domain.Pathway {
 	}
 }
 
-// campaignResults returns the results of a campaign, one line for each row.
+// campaignResults returns the results of a campaign, one line of text for each contact.
 func (h *fixture) campaignResults(id string) []string {
 	h.Helper()
 	rows, err := h.services().Contacts.CampaignResults(h.Context(), h.live, id)
@@ -33,7 +33,7 @@ func (h *fixture) campaignResults(id string) []string {
 	return lines
 }
 
-// screenedChunkCount counts the stored chunks of screened rows of a campaign.
+// screenedChunkCount counts the stored chunks with contacts of a campaign that the upload rejected.
 func (h *fixture) screenedChunkCount(id string) (n int) {
 	h.Helper()
 	err := h.store.Under(h.Context(), domain.Key{Kind: "screened", Workspace: h.live.WorkspaceID, ID: id + "/"}, "", 10_000,

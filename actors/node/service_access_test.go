@@ -37,7 +37,7 @@ var (
 	elsewhere = netip.MustParseAddr("192.0.2.7")
 )
 
-// workspaceResources are the ids of one resource of each kind.
+// workspaceResources contains the id of one resource of each kind. text is the secret text of the API key.
 type workspaceResources struct {
 	agent, pathway, campaign, call, trunk, number, webhook, key, text, event string
 }
@@ -73,10 +73,10 @@ func (h *fixture) createResources(p domain.Principal, phone string) workspaceRes
 	return e
 }
 
-// errorOf returns the error of a call and drops its value.
+// errorOf returns the error of a function call and drops its other result.
 func errorOf[T any](_ T, err error) error { return err }
 
-// readFuncs returns a function for each way to read one of the resources by its id.
+// readFuncs returns, for each service function that reads a resource by its id, a function that calls it.
 func (h *fixture) readFuncs(p domain.Principal, e workspaceResources) map[string]func() error {
 	ctx, d := h.Context(), h.services()
 	return map[string]func() error{
@@ -138,7 +138,7 @@ func (h *fixture) readFuncs(p domain.Principal, e workspaceResources) map[string
 	}
 }
 
-// deleteFuncs returns a function for each way to end or delete one of the resources.
+// deleteFuncs returns, for each service function that ends or deletes a resource, a function that calls it.
 func (h *fixture) deleteFuncs(p domain.Principal, e workspaceResources) map[string]func() error {
 	ctx, d := h.Context(), h.services()
 	return map[string]func() error{
@@ -158,7 +158,7 @@ func (h *fixture) deleteFuncs(p domain.Principal, e workspaceResources) map[stri
 	}
 }
 
-// listSizes returns the number of rows of each list.
+// listSizes returns, by resource kind, how many resources the list of that kind contains.
 func (h *fixture) listSizes(p domain.Principal) map[string]int {
 	h.Helper()
 	ctx, d, page := h.Context(), h.services(), record.PageQuery{Limit: 100}
@@ -182,7 +182,7 @@ func (h *fixture) listSizes(p domain.Principal) map[string]int {
 	return out
 }
 
-// createOtherWorkspace creates a second workspace, whose actors start at the next start.
+// createOtherWorkspace creates a second workspace and restarts the node, which starts the actors of the workspace.
 func (h *fixture) createOtherWorkspace() domain.Principal {
 	h.Helper()
 	ctx := context.Background()

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 )
 
-// Services are the use cases that the node calls for inbound calls, messages and its actors. The composition root
-// sets them with Connect before Start.
+// Services are the services that the node calls for inbound calls, messages and its actors. The main package sets
+// them with Connect before Start.
 type Services struct {
 	Scripts   Scripts
 	Agents    AgentRuntime
@@ -34,12 +34,12 @@ type Scripts interface {
 	Script(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 }
 
-// AgentRuntime runs the language model and the tools of agents during calls.
+// AgentRuntime provides the language model and the tools that an agent uses during calls.
 type AgentRuntime interface {
-	// ForCall returns the runtime for the conversation of one call.
+	// ForCall returns an agent runtime for the conversation of one call.
 	ForCall(c domain.Call) conversation.AgentRuntime
-	// LookUpInbound requests the variables of an inbound call. It returns a function that adds them to the commit
-	// that opens the call.
+	// LookUpInbound requests the variables of an inbound call from the agent's hook. It returns a function that adds
+	// them to the commit that opens the call.
 	LookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call)
 	// PrefetchPrompts synthesizes the fixed prompts of a script in advance.
 	PrefetchPrompts(ctx context.Context, script *domain.Script)
@@ -51,14 +51,14 @@ type EngineProbe interface {
 	ProbeEngines(ctx context.Context, script *domain.Script) error
 }
 
-// Messages stores SMS messages and delivery reports that arrive over trunks.
+// Messages stores the SMS messages and delivery reports that arrive over trunks.
 type Messages interface {
-	// ReceiveFromTrunk stores an inbound message. key is the trunk's identifier of the message: a repeated message
-	// is stored once.
+	// ReceiveFromTrunk stores an inbound message. key identifies the message at the trunk: a message that the trunk
+	// repeats is stored once.
 	ReceiveFromTrunk(ctx context.Context, m *domain.Message, trunkID, key string) error
-	// MessageByKey returns a message and its row version; nil if there is no such message.
+	// MessageByKey returns a message and the version of its row. It returns nil if no such message is stored.
 	MessageByKey(ctx context.Context, key domain.Key) (*domain.Message, uint64, error)
-	// ApplyReport stores a delivery report in its message.
+	// ApplyReport stores the result of a delivery report in the message that it reports on.
 	ApplyReport(ctx context.Context, key domain.Key, r *sms.Report) error
 	// FinishDeliveries returns when no message is being sent, or when ctx ends.
 	FinishDeliveries(ctx context.Context)
@@ -68,8 +68,8 @@ type Messages interface {
 type Phones interface {
 	// Phone returns a phone by its id. Errors: not_found.
 	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
-	// FindRegistered returns the registered contacts of an extension or user name. isPhone is false if to is a
-	// phone number.
+	// FindRegistered returns the phone with an extension or user name, and its registered contacts. isPhone is false if
+	// to is a phone number.
 	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error)
 }
 
@@ -85,15 +85,15 @@ type OptOuts interface {
 	OptOut(c domain.Call, channel, keyword string)
 }
 
-// Analysis analyzes ended calls.
+// Analysis analyzes the conversations of ended calls.
 type Analysis interface {
-	// Wake notifies the analysis of an ended call of a workspace.
+	// Wake notifies the analysis that a call of a workspace has ended.
 	Wake(workspaceID string)
 }
 
-// AlertReader reads the measurements of alert rules.
+// AlertReader evaluates alert rules.
 type AlertReader interface {
-	// Read returns the findings by rule id; nil while the node is stopping.
+	// Read returns the readings of alert rules by rule id. It returns nil while the node is stopping.
 	Read(ctx context.Context, rules []*domain.AlertRule) map[string]alerts.RuleReadings
 }
 
@@ -103,20 +103,20 @@ type Retention interface {
 	Sweep(ctx context.Context, workspaceID string, now time.Time) error
 }
 
-// Lifecycle starts and ends the services together with the node.
+// Lifecycle loads, starts and ends the services together with the node.
 type Lifecycle interface {
-	// Load reads the data of a workspace that must be in memory before its actors run.
+	// Load reads the data of a workspace that its actors expect in memory. The node calls it before the actors start.
 	Load(ctx context.Context, workspaceID string) error
-	// Resume continues unfinished work of an earlier process, after the actors of the workspaces have started. run
-	// ends with the node.
+	// Resume continues work that an earlier process left unfinished. The node calls it after the actors of the
+	// workspaces have started. The context run ends when the node stops.
 	Resume(ctx, run context.Context, workspaceIDs []string) error
 	// Run starts background tasks that run until ctx ends.
 	Run(ctx context.Context)
-	// Finish ends the background jobs before the actors stop.
+	// Finish ends the background jobs. The node calls it before its actors stop.
 	Finish()
 }
 
-// Connect sets the services. The caller calls it once, before Start.
+// Connect sets the services that the node calls. The caller calls it once, before Start.
 func (n *Node) Connect(s *Services) {
 	n.services = *s
 	n.transferTargets = &transferTargets{destinations: n.workspaceTrunks, dnc: s.DNC, phones: s.Phones}

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// signInCookie signs a user in and returns the cookie.
+// signInCookie signs a user in and returns the session cookie.
 func (h *fixture) signInCookie(u *domain.User) string {
 	h.Helper()
 	text, _, err := h.services().Users.CreateSignInLink(h.Context(), h.live, u.ID, allowAnyUser)

@@ -24,14 +24,14 @@ const (
 	prepareRetry  = 500 * time.Millisecond // interval between two attempts to pause all calls
 )
 
-// Drain accepts no new calls, waits for live calls until ctx ends, and hangs up the rest. Meanwhile the API refuses
-// writes.
+// Drain accepts no new calls, waits for live calls until ctx ends, and hangs up the calls that remain. Meanwhile the
+// API refuses writes.
 func (n *Node) Drain(ctx context.Context) {
 	n.RefuseWrites()
 	n.drainAll(ctx)
 }
 
-// drainAll drains the calls of all workspaces and waits for outbound messages.
+// drainAll ends the calls of all workspaces as Drain does, and waits until no outbound SMS message is being sent.
 func (n *Node) drainAll(ctx context.Context) {
 	live := n.stopTakingCalls()
 	var wait sync.WaitGroup
@@ -52,14 +52,14 @@ func (n *Node) stopTakingCalls() liveCalls {
 	return live
 }
 
-// liveCalls are the live calls of all workspaces of a node.
+// liveCalls gives access to the live calls of all workspaces of a node.
 type liveCalls struct {
 	sys   *actor.ActorSystem
 	trees []*workspaceTree
 	log   *slog.Logger
 }
 
-// liveCalls returns the live calls of this node.
+// liveCalls returns a liveCalls for the workspaces that currently run on this node.
 func (n *Node) liveCalls() liveCalls {
 	return liveCalls{sys: n.sys, trees: n.allTrees(), log: n.cfg.Log}
 }
@@ -95,10 +95,10 @@ func (l liveCalls) hangUp(ctx context.Context, t *workspaceTree, onlyUnmovable b
 	return nil
 }
 
-// DrainForHandover is Drain for a node whose shard another node takes over. It waits for calls that cannot be
-// handed over and hangs them up at the deadline of ctx. It returns true if live calls remain that HandOverCalls has
-// to hand over. hasSuccessor reports whether a node is available that resumes them. The API accepts writes meanwhile, so
-// the caller calls RefuseWrites afterwards.
+// DrainForHandover prepares the shutdown of a node whose shard another node takes over. It accepts no new calls,
+// waits for calls that cannot be handed over, and hangs them up at the deadline of ctx. hasSuccessor reports whether
+// a node is available that resumes calls. DrainForHandover returns true if the caller must hand over the remaining
+// live calls with HandOverCalls. The API accepts writes meanwhile, so the caller calls RefuseWrites afterwards.
 //
 // A cancelled ctx means that another node already owns the shard: DrainForHandover returns at once. With the cause
 // context.DeadlineExceeded a cancelled ctx counts as an early deadline.
@@ -115,7 +115,7 @@ func (n *Node) DrainForHandover(ctx context.Context, hasSuccessor func() bool) b
 	go func() { n.services.Messages.FinishDeliveries(ctx); close(messagesDone) }()
 	tick := time.NewTicker(movablePoll)
 	defer tick.Stop()
-	var idleSince time.Time // time since when only live calls are waited for
+	var idleSince time.Time // since then the handover only waits until no call is busy
 	for {
 		now, err := live.countMovable(ctx)
 		switch {
@@ -125,7 +125,7 @@ func (n *Node) DrainForHandover(ctx context.Context, hasSuccessor func() bool) b
 		case now.Open == 0:
 			<-messagesDone
 			return false
-		case !isClosed(messagesDone): // the state of the calls, read before, may be outdated when the messages are done
+		case !isClosed(messagesDone): // countMovable read the calls before the messages were done, so its result may be outdated
 			idleSince = time.Time{}
 		case hasSuccessor():
 			if idleSince.IsZero() {
@@ -157,12 +157,12 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// CountMovableCalls counts the live calls, and those of them that another node could resume.
+// CountMovableCalls returns how many calls are live and how many of them another node could resume.
 func (n *Node) CountMovableCalls(ctx context.Context) (call.LiveCalls, error) {
 	return n.liveCalls().countMovable(ctx)
 }
 
-// countMovable adds up the live calls of all workspaces.
+// countMovable adds up the counts of live and movable calls of all workspaces.
 func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveCalls, err error) {
 	bound, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
@@ -176,8 +176,8 @@ func (l liveCalls) countMovable(ctx context.Context) (sum call.LiveCalls, err er
 	return sum, nil
 }
 
-// hangUpRemaining hangs up all calls; with hasSuccessor only those that no other node can resume. It reports whether calls
-// remain to be handed over.
+// hangUpRemaining hangs up all live calls. With hasSuccessor it hangs up only those that no other node can resume. It
+// reports whether calls remain that must be handed over.
 func (l liveCalls) hangUpRemaining(hasSuccessor bool) bool {
 	bound, cancel := context.WithTimeout(context.Background(), hangUpLimit)
 	defer cancel()
@@ -199,9 +199,9 @@ func (l liveCalls) hangUpRemaining(hasSuccessor bool) bool {
 	}
 }
 
-// HandOverCalls stores the state of the live calls and releases them, so that another node resumes them. Remote
-// parties get no BYE. All calls pause first, so that none waits in silence for another. If a call cannot pause, the
-// attempt is repeated until ctx ends. Afterwards the node can only stop.
+// HandOverCalls stores the state of the live calls and releases them without a BYE, so that another node resumes
+// them. It first pauses all calls, so that their silent time is short. If a call cannot pause, it tries again until
+// ctx ends. Afterwards the caller can only stop the node.
 func (n *Node) HandOverCalls(ctx context.Context) {
 	live := n.liveCalls()
 	all, err := live.prepareHandover(ctx)
@@ -232,7 +232,7 @@ func (n *Node) HandOverCalls(ctx context.Context) {
 	}
 }
 
-// prepareHandover makes all calls pause until they continue or are handed over.
+// prepareHandover pauses all calls. They stay paused until the handover is cancelled or the calls are handed over.
 func (l liveCalls) prepareHandover(ctx context.Context) (all call.HandoverPrepared, failed error) {
 	bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), prepareLimit)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// createMessageAgent creates a number with an agent that replies to messages.
+// createMessageAgent creates a phone number and its agent, which replies to SMS messages.
 func (h *fixture) createMessageAgent(own string, replies int, w domain.Pathway) {
 	h.Helper()
 	w.Name = "w"
@@ -41,7 +41,7 @@ func (h *fixture) receiveText(from, to, body string) string {
 	return m.ID
 }
 
-// waitForReply waits until no work is left for a message.
+// waitForReply waits until the node has finished its work on an inbound message.
 func (h *fixture) waitForReply(id string) *domain.Message {
 	h.Helper()
 	var m *domain.Message
@@ -53,7 +53,7 @@ func (h *fixture) waitForReply(id string) *domain.Message {
 	return m
 }
 
-// messagesTo returns the messages sent to a number, oldest first.
+// messagesTo returns the SMS messages sent to a phone number, oldest first.
 func (h *fixture) messagesTo(to string) (out []*domain.Message) {
 	h.Helper()
 	l, err := h.services().SMS.ListMessages(h.Context(), h.test, sms.MessageQuery{PageQuery: record.PageQuery{Limit: 100}, To: to})
@@ -69,7 +69,7 @@ func (h *fixture) textConversations(contact string) []*domain.Texting {
 	return l.Data
 }
 
-// chainPathway returns a pathway with n equal nodes in a row and a final question.
+// chainPathway returns a pathway with n copies of a node in a row and a question at the end.
 func chainPathway(n int, node domain.Node) domain.Pathway {
 	w := domain.Pathway{Start: "n0", Nodes: []domain.Node{
 		{ID: "ask", Type: domain.NodeCollect, Input: "dtmf", Prompt: "What now?", Length: 1, Retries: 3}, {ID: "end", Type: domain.NodeEnd, Prompt: "Goodbye."},
@@ -111,7 +111,7 @@ func (h *fixture) createCountingTool() (*countingTool, domain.Node) {
 	return t, domain.Node{Type: domain.NodeTool, ToolID: tool.ID}
 }
 
-// textConversationOf returns the text conversation in a commit; nil: none.
+// textConversationOf returns the text conversation that a commit stores. It returns nil if the commit stores none.
 func textConversationOf(c commit.Change) *domain.Texting {
 	for _, r := range c.Puts {
 		if t, ok := r.(*domain.Texting); ok {

@@ -23,8 +23,8 @@ import (
 	"github.com/callboard/callboard/service/sms"
 )
 
-// smsCenter is a carrier's SMS center (SMSC) on a UDP socket. It answers each MESSAGE as configured and can send
-// some.
+// smsCenter is a carrier's SMS center (SMSC) on a UDP socket. It answers each SIP MESSAGE as the test configures, and
+// can send MESSAGEs itself.
 type smsCenter struct {
 	h      *fixture
 	conn   *net.UDPConn
@@ -35,7 +35,7 @@ type smsCenter struct {
 	sent   int
 }
 
-// sipText is a SIP message as received on the wire.
+// sipText is a parsed SIP request or response, with its text as received.
 type sipText struct {
 	line, body string
 	header     map[string]string // first value of each header field, names in lower case
@@ -95,7 +95,7 @@ func (c *smsCenter) write(to netip.AddrPort, answer string, m sipText) {
 		"\r\nContent-Length: 0\r\n\r\n"), to)
 }
 
-// setAnswers sets the status lines for the next MESSAGEs. The last one repeats.
+// setAnswers sets the status lines with which the center answers the next MESSAGEs. The last status line repeats.
 func (c *smsCenter) setAnswers(lines ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *smsCenter) send(callID, to, contentType, body string) sipText {
 	panic("unreachable")
 }
 
-// createTrunk creates a trunk to the SMS center with a number.
+// createTrunk creates a trunk to the SMS center and a phone number that belongs to the trunk.
 func (c *smsCenter) createTrunk(as, own string) *domain.Trunk {
 	h := c.h
 	h.Helper()

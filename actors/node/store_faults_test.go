@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// storeFaults injects errors into the store of a fixture, also after a restart.
+// storeFaults are the errors that faultyStore injects. They stay active when the fixture restarts.
 type storeFaults struct {
 	mu         sync.Mutex
 	applies    func(c commit.Change, do func() error) error
@@ -32,7 +32,7 @@ type storeFaults struct {
 	eventReads atomic.Int64           // number of events read
 }
 
-// faultyStore is a store with injected errors.
+// faultyStore is a store whose reads and commits return the errors of storeFaults.
 type faultyStore struct {
 	storecache.Backend
 	*storeFaults
@@ -101,7 +101,8 @@ func hasPut(c commit.Change, kind string) bool {
 	return slices.ContainsFunc(c.Puts, func(r domain.Record) bool { return r.Key().Kind == kind })
 }
 
-// loseReplyOnce performs the first commit with a kind of row and then returns an error, as if its reply was lost.
+// loseReplyOnce performs all commits. For the first one that stores a row of the given kind it returns an error, as if
+// the reply was lost.
 func loseReplyOnce(kind string) func(commit.Change, func() error) error {
 	var done atomic.Bool
 	return func(c commit.Change, do func() error) error {

@@ -19,20 +19,21 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// waitForClockTick waits until the clock of created_at has advanced.
+// waitForClockTick waits until the clock has advanced by a millisecond, which is the precision of created_at.
 func waitForClockTick() {
 	for from := time.Now().Truncate(time.Millisecond); !time.Now().Truncate(time.Millisecond).After(from); {
 		runtime.Gosched()
 	}
 }
 
-// datedRow is a row of a list with its creation time.
+// datedRow identifies an entry of a list and has its creation time.
 type datedRow struct {
 	what string
 	at   time.Time
 }
 
-// checkTimeRange checks the time filters of a list at the times of its rows and before and after all of them.
+// checkTimeRange checks that the after and before filters of a list return the right rows. The filter times are the
+// times of all rows, and a time before and after all of them.
 func checkTimeRange(t *testing.T, read func(record.TimeRange) []datedRow) {
 	t.Helper()
 	all := read(record.TimeRange{})

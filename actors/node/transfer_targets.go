@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// transferTargets finds the target of a call transfer.
+// transferTargets finds the number or phone that a call is transferred to.
 type transferTargets struct {
 	destinations destinationChecker
 	dnc          DNC
@@ -19,12 +19,13 @@ type transferTargets struct {
 
 // destinationChecker checks numbers against the destination rules of a workspace.
 type destinationChecker interface {
-	// checkDestination returns a number in E.164. Errors: destination_not_allowed, spend_cap_reached.
+	// checkDestination checks that the workspace may call a number and returns the number in E.164. Errors:
+	// destination_not_allowed, spend_cap_reached.
 	checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error)
 }
 
 // FindTransferTarget returns the target of a transfer: a number that the workspace's destination rules allow, or a
-// phone of the workspace. Errors name the field of the request.
+// phone of the workspace. Errors name the request field that is invalid.
 func (t *transferTargets) FindTransferTarget(ctx context.Context, c *domain.Call, rules *domain.AgentTransfer, to call.TransferDestination) (transferleg.Target, error) {
 	if to.Destination != "" {
 		d, known := rules.Find(to.Destination)
@@ -41,7 +42,7 @@ func (t *transferTargets) FindTransferTarget(ctx context.Context, c *domain.Call
 	return t.findTextTarget(ctx, c, to.To, "to")
 }
 
-// findTextTarget returns the target for a text that is either a phone number or the extension of a phone.
+// findTextTarget returns the transfer target for a text that is either a phone number or the extension of a phone.
 func (t *transferTargets) findTextTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	if _, isPhone := domain.ParsePhoneUser(text); isPhone {
 		return t.findPhoneTarget(ctx, c, text, param)
@@ -49,8 +50,8 @@ func (t *transferTargets) findTextTarget(ctx context.Context, c *domain.Call, te
 	return t.findNumberTarget(ctx, c, text, param)
 }
 
-// findNumberTarget returns a phone number as the target, after the checks of destination rules and do-not-call
-// lists.
+// findNumberTarget returns a phone number as the transfer target. The number must pass the destination rules and
+// the do-not-call lists.
 func (t *transferTargets) findNumberTarget(ctx context.Context, c *domain.Call, text, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to, err := t.destinations.checkDestination(ctx, p, text)
@@ -60,8 +61,8 @@ func (t *transferTargets) findNumberTarget(ctx context.Context, c *domain.Call, 
 	return transferleg.Target{To: to}, withParam(param, err)
 }
 
-// findPhoneTarget returns the phone of an extension or an id as the target. Destination rules do not apply inside a
-// workspace.
+// findPhoneTarget returns the phone with an extension or id as the transfer target. Destination rules do not apply to
+// the phones of the workspace.
 func (t *transferTargets) findPhoneTarget(ctx context.Context, c *domain.Call, name, param string) (transferleg.Target, error) {
 	p := domain.Principal{WorkspaceID: c.WorkspaceID, Environment: c.Environment}
 	to := name
@@ -85,7 +86,7 @@ func (t *transferTargets) findPhoneTarget(ctx context.Context, c *domain.Call, n
 	return transferleg.Target{To: found.Phone.Extension, Phone: &transferleg.Phone{To: found.Phone.Extension, Contacts: found.Contacts, Media: found.Phone.MediaTrunk()}}, nil
 }
 
-// withParam returns a copy of an error that names the field param of the request.
+// withParam returns a copy of an error that names param as the invalid field of the request.
 func withParam(param string, err error) error {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok || e.Param == "" && len(e.Details) == 0 {

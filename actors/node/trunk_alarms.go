@@ -16,7 +16,7 @@ import (
 // alarmLimit bounds the commit of an alarm.
 const alarmLimit = 8 * time.Second
 
-// trunkAlarms commits events of trunks whose quality fell below a bound or recovered.
+// trunkAlarms commits an event when a quality measure of a trunk falls below its bound or recovers.
 type trunkAlarms struct {
 	store     commit.Store
 	committed func(workspaceID string)

@@ -18,14 +18,14 @@ const (
 	flushLimit = 2 * time.Second // storing the trunk health when the node stops
 )
 
-// workspaceTrunks sends requests to the trunk actors of workspaces, which also guard the spend cap.
+// workspaceTrunks sends requests to the trunk actors of workspaces. A trunk actor also enforces the spend cap.
 type workspaceTrunks struct {
 	workspaces *workspaceTable
 	sys        *actor.ActorSystem
 }
 
-// SettleSMS settles the reserved cost of an SMS message after its result is stored. found means that the message
-// had already ended: the reply to the commit was lost, or a delivery report came first.
+// SettleSMS settles the reserved cost of an SMS message after its result is stored. found means that the result was
+// already stored, because the reply to an earlier commit was lost or a delivery report came first.
 func (w *workspaceTrunks) SettleSMS(m *domain.Message, sent, found bool) {
 	t := w.workspaces.tree(m.WorkspaceID)
 	if t == nil || m.Environment != domain.Live {
@@ -46,26 +46,26 @@ func (w *workspaceTrunks) ReserveSMS(m *domain.Message) {
 	}
 }
 
-// smsCost returns the current price of an SMS message with this number of segments.
+// smsCost returns the current price of an SMS message with the given number of segments.
 func smsCost(w *domain.Workspace, segments int) domain.Amount {
 	return billing.CurrentTariff(w).Segment.Times(segments)
 }
 
-// ReserveWithinCap reserves the cost of an SMS message until SettleSMS. Errors: destination_not_allowed,
-// spend_cap_reached.
+// ReserveWithinCap reserves the cost of an SMS message. The reservation lasts until SettleSMS. Errors:
+// destination_not_allowed, spend_cap_reached.
 func (w *workspaceTrunks) ReserveWithinCap(ctx context.Context, ws *domain.Workspace, env domain.Environment, id, to string, segments int) error {
 	_, err := w.check(ctx, ws.ID, trunk.CheckDestination{To: to, Environment: env, Message: id, Micros: smsCost(ws, segments)})
 	return err
 }
 
-// checkDestination returns the number to, written as people or remote parties write it, in E.164. Transfers and
-// REFER use it. A call that requests a trunk slot is checked with that request. Errors: destination_not_allowed,
-// spend_cap_reached.
+// checkDestination checks that a workspace may call to and returns the number in E.164. It serves transfers and REFER.
+// A new call needs no such check, because its request for a trunk slot includes the check. Errors:
+// destination_not_allowed, spend_cap_reached.
 func (w *workspaceTrunks) checkDestination(ctx context.Context, p domain.Principal, to string) (e164 string, err error) {
 	return w.check(ctx, p.WorkspaceID, trunk.CheckDestination{To: to, Environment: p.Environment})
 }
 
-// check sends a destination check to the trunk actor of a workspace.
+// check sends a destination check to the trunk actor of a workspace and returns the number in E.164.
 func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check trunk.CheckDestination) (e164 string, err error) {
 	t := w.workspaces.tree(workspaceID)
 	if t == nil {
@@ -83,7 +83,7 @@ func (w *workspaceTrunks) check(ctx context.Context, workspaceID string, check t
 	return got.To, nil
 }
 
-// TrunkHealth returns the health and quality of a workspace's trunks.
+// TrunkHealth returns the health of a workspace's trunks, and statistics about the quality of their calls.
 func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (trunk.Health, error) {
 	t, err := w.workspaces.workspaceActors(workspaceID)
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *workspaceTrunks) TrunkHealth(ctx context.Context, workspaceID string) (
 	return mailbox.Ask[trunk.Health](ctx, w.sys, t.trunks, trunk.GetHealth{})
 }
 
-// flush makes the trunk actor of a workspace store the trunk health now.
+// flush makes the trunk actor of a workspace store changed trunk health at once, and waits for it.
 func (w *workspaceTrunks) flush(t *workspaceTree) error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushLimit)
 	defer cancel()

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// saveTrunkStates stores, in one commit, the health of trunks and the spending that the ledger does not contain.
-// gone are the ids of deleted trunks. The trunk actor is the only writer, so the commit needs no guards.
+// saveTrunkStates stores, in one commit, the health of trunks and the spending that the usage ledger does not contain.
+// deleted are the ids of deleted trunks. The trunk actor is the only writer, so the commit needs no guards.
 func (st *actorRows) saveTrunkStates(ctx context.Context, ws string, states []domain.TrunkState, deleted []string, s *domain.Spending) error {
 	change := commit.Change{Workspace: ws}
 	for i := range states {
@@ -48,7 +48,7 @@ func (st *actorRows) trunkStates(ctx context.Context, ws string) ([]domain.Trunk
 	return out, nil
 }
 
-// spending returns the stored spending that the ledger does not contain.
+// spending returns the stored spending that the usage ledger does not contain.
 func (st *actorRows) spending(ctx context.Context, ws string) (domain.Spending, error) {
 	s := domain.Spending{WorkspaceID: ws}
 	if _, err := st.store.Get(ctx, &s); err != nil && !errors.Is(err, domain.ErrNotFound) {

@@ -23,7 +23,8 @@ import (
 
 func phoneNumber(i int) string { return fmt.Sprintf("+1202%07d", 5550000+i) }
 
-// contactRowsFrom returns n contacts from an ordinal on. look is called before each.
+// contactRowsFrom returns n contacts, the first of which has the number phoneNumber(from). look is called before each
+// contact. Its error ends the sequence.
 func contactRowsFrom(from, n int, look func(i int) error) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i := range n {
@@ -113,7 +114,7 @@ func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []any{domain.UploadFailed, "internal_error", 15_000}, []any{list.Data[0].Status, list.Data[0].Reason, list.Data[0].Summary.Received})
 
-	// The service stops during the upload.
+	// The service stops during an upload.
 	dead := make(chan struct{})
 	ended := make(chan error, 1)
 	reached := make(chan struct{})
@@ -130,7 +131,7 @@ func TestInterruptedUploadFreesItsStorage(t *testing.T) {
 	}()
 	<-reached
 	assert.Greater(t, h.contactChunkCount(id), 10)
-	h.shutdown() // the interrupted upload finds no store
+	h.shutdown() // the interrupted upload cannot store its result
 	close(dead)
 	require.Error(t, <-ended)
 	h.start()
@@ -208,7 +209,8 @@ func TestContactsAreListedAndExportedByStatus(t *testing.T) {
 	assert.Empty(t, walk("pending", 100))
 }
 
-// contactChange is a change of a contact. context is merged by key; nil removes a key.
+// contactChange is a change of a contact. The keys of context replace those of the contact. The value nil removes a
+// key.
 type contactChange struct {
 	phone, timezone string
 	context         domain.Context

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/usage"
 )
 
-// storeEndedAttempt stores the rows of an ended attempt: the attempt and its count.
+// storeEndedAttempt stores the usage ledger rows of n ended call attempts and adds them to the usage counters.
 func (h *fixture) storeEndedAttempt(at time.Time, tariff, n int) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}

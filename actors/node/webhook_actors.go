@@ -22,7 +22,7 @@ type webhookActors struct {
 	webhookLedger *webhook.ResultCommitter
 }
 
-// CheckURL checks that the egress rules allow a webhook URL. The error names the field param.
+// CheckURL checks that the egress rules allow a webhook URL. The error names param as the invalid field of the request.
 func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
 	err := a.webhookClient.CheckURL(ctx, url)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
@@ -36,7 +36,7 @@ func (a *webhookActors) CheckURL(ctx context.Context, param, url string) error {
 	return err
 }
 
-// WebhookCreating notifies the outbox of an endpoint that is about to be committed.
+// WebhookCreating notifies the outbox of an endpoint that is about to be committed, so that it misses no event.
 func (a *webhookActors) WebhookCreating(w *domain.Webhook) {
 	if t := a.workspaces.tree(w.WorkspaceID); t != nil {
 		a.sys.Root.Send(t.outbox, outbox.EndpointChanged{Webhook: *w})
@@ -54,7 +54,7 @@ func (a *webhookActors) WebhookChanged(ctx context.Context, w *domain.Webhook) {
 	a.sys.Root.Send(a.WebhookPID(w), webhook.EndpointChanged{})
 }
 
-// WebhookDeleted stops the actor of a deleted endpoint.
+// WebhookDeleted notifies the outbox and the endpoint actor that an endpoint was deleted.
 func (a *webhookActors) WebhookDeleted(w *domain.Webhook) {
 	t := a.workspaces.tree(w.WorkspaceID)
 	if t == nil {

@@ -56,7 +56,7 @@ func TestReplayDeliversEventsAgain(t *testing.T) {
 	assert.Equal(t, domain.CodeNotFound, domain.CodeOf(err))
 }
 
-// deliveryCount returns the number of deliveries of an event.
+// deliveryCount returns how often the receiver got an event.
 func (r *webhookReceiver) deliveryCount(id string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -24,14 +24,15 @@ import (
 	"github.com/callboard/callboard/service/webhooks"
 )
 
-// request is a request to a path of the webhook receiver.
+// request is a request that the webhook receiver got.
 type request struct {
 	header http.Header
 	body   []byte
 	event  event.Event
 }
 
-// recordRequests makes the receiver record requests to paths except "/" and reply with status.
+// recordRequests makes the receiver record requests to paths except "/" and answer them with status. The returned
+// function returns the recorded requests.
 func (r *webhookReceiver) recordRequests(status int) func() []request {
 	var mu sync.Mutex
 	var got []request
@@ -51,7 +52,7 @@ func (r *webhookReceiver) recordRequests(status int) func() []request {
 	}
 }
 
-// storeEvents commits n events of the live environment with the times that at returns.
+// storeEvents commits n events of the live environment. at returns the time of the event with index i.
 func (h *fixture) storeEvents(of event.Type, n int, at func(i int) time.Time) (ids []string) {
 	h.Helper()
 	c := commit.Change{Workspace: h.live.WorkspaceID}

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// workspaceBlobs stores blobs and refuses those of deleted workspaces.
+// workspaceBlobs stores blobs of existing workspaces and refuses to store blobs of deleted ones.
 type workspaceBlobs struct {
 	Blobs
 	isDeleted func(workspace string) bool

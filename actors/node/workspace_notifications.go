@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Committed notifies the outbox of a workspace that events were committed.
+// Committed notifies the outbox actor of a workspace that events were committed.
 func (n *Node) Committed(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
 		n.sys.Root.Send(t.outbox, outbox.EventsCommitted{})
 	}
 }
 
-// holdCalls stops or allows the sending of INVITEs that begin a call.
+// holdCalls sets whether this node allows no new calls. The user agent then sends no INVITEs that begin a call.
 func (n *Node) holdCalls(on bool) {
 	switch {
 	case n.cfg.Router != nil:
@@ -56,7 +56,7 @@ func (n *Node) ReloadTrunks(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// JoinRecordingParts makes the calls actor of a workspace join the parts of recordings in the spool.
+// JoinRecordingParts makes the calls actor of a workspace join the parts of recordings in the local spool directory.
 func (n *Node) JoinRecordingParts(workspaceID string) {
 	if t := n.tree(workspaceID); t != nil {
 		n.sys.Root.Send(t.calls, recording.JoinParts{})

@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// workspaceTable holds the workspaces that run on the node, with their actors.
+// workspaceTable contains the workspaces that run on the node, with the actors of each.
 type workspaceTable struct {
 	mu     sync.RWMutex
 	trees  map[string]*workspaceTree // by workspace id
-	loaded atomic.Bool               // all workspaces of the start are in trees
+	loaded atomic.Bool               // all workspaces that Start has read are in trees
 }
 
 // workspaceTree holds the actors and the cached settings of one workspace.
@@ -25,8 +25,8 @@ type workspaceTree struct {
 	record    atomic.Pointer[domain.Workspace]
 	redaction redactionCache
 	dialogs   abandonedDialogs
-	// settingsMu is held from a commit of settings until the actors are notified. The actors then receive changes
-	// in the order of the commits.
+	// settingsMu is held while a change of the settings is committed and the actors are notified. The actors therefore
+	// receive changes in the order of the commits.
 	settingsMu sync.Mutex
 }
 
@@ -38,14 +38,14 @@ func (t *workspaceTree) outboundLines(env domain.Environment) *actor.PID {
 	return t.outbound
 }
 
-// add adds a workspace.
+// add adds the actors of a workspace to the table.
 func (w *workspaceTable) add(id string, t *workspaceTree) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.trees[id] = t
 }
 
-// remove removes a workspace and returns its actors; nil: the workspace was unknown.
+// remove removes a workspace from the table and returns its actors. It returns nil if the workspace is unknown.
 func (w *workspaceTable) remove(id string) *workspaceTree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,7 +54,7 @@ func (w *workspaceTable) remove(id string) *workspaceTree {
 	return t
 }
 
-// removeAll removes all workspaces and returns their actors by workspace id.
+// removeAll removes all workspaces from the table and returns their actors by workspace id.
 func (w *workspaceTable) removeAll() map[string]*workspaceTree {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,14 +70,14 @@ func (w *workspaceTable) allTrees() []*workspaceTree {
 	return slices.Collect(maps.Values(w.trees))
 }
 
-// tree returns the actors of a workspace; nil: the workspace is unknown.
+// tree returns the actors of a workspace. It returns nil if the workspace is unknown.
 func (w *workspaceTable) tree(workspaceID string) *workspaceTree {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	return w.trees[workspaceID]
 }
 
-// workspaceActors returns the actors of a workspace. Errors: as WorkspaceNotFound.
+// workspaceActors returns the actors of a workspace. Its errors are those of WorkspaceNotFound.
 func (w *workspaceTable) workspaceActors(workspaceID string) (*workspaceTree, error) {
 	if t := w.tree(workspaceID); t != nil {
 		return t, nil
@@ -102,8 +102,8 @@ func (w *workspaceTable) Workspace(id string) *domain.Workspace {
 	return nil
 }
 
-// LockSettings locks the settings of a workspace until unlock is called. The holder commits a change and notifies
-// the actors, which then receive changes in the order of the commits.
+// LockSettings locks the settings of a workspace until unlock is called. The caller commits a change and notifies the
+// actors before it unlocks, so that the actors receive changes in the order of the commits.
 func (w *workspaceTable) LockSettings(workspaceID string) (unlock func(), err error) {
 	t, err := w.workspaceActors(workspaceID)
 	if err != nil {
@@ -113,36 +113,36 @@ func (w *workspaceTable) LockSettings(workspaceID string) (unlock func(), err er
 	return t.settingsMu.Unlock, nil
 }
 
-// CallsPID returns the actor that owns the live calls of a workspace. Errors: as
-// WorkspaceNotFound.
+// CallsPID returns the actor that owns the live calls of a workspace. Its errors are those of WorkspaceNotFound.
 func (w *workspaceTable) CallsPID(workspaceID string) (*actor.PID, error) {
 	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.calls })
 }
 
-// TrunksPID returns the actor of a workspace's trunks. Errors: as WorkspaceNotFound.
+// TrunksPID returns the actor of a workspace's trunks. Its errors are those of WorkspaceNotFound.
 func (w *workspaceTable) TrunksPID(workspaceID string) (*actor.PID, error) {
 	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.trunks })
 }
 
-// NumbersPID returns the actor that decides which numbers a workspace may call now.
-// Errors: as WorkspaceNotFound.
+// NumbersPID returns the actor that decides which phone numbers a workspace may call now. Its errors are those of
+// WorkspaceNotFound.
 func (w *workspaceTable) NumbersPID(workspaceID string) (*actor.PID, error) {
 	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.numbers })
 }
 
-// OutboundLinesPID returns the actor that grants permits for outbound calls of an
-// environment. Errors: as WorkspaceNotFound.
+// OutboundLinesPID returns the actor that grants permits for outbound calls of an environment. Its errors are those
+// of WorkspaceNotFound.
 func (w *workspaceTable) OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error) {
 	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.outboundLines(env) })
 }
 
-// InboundLinesPID returns the actor that grants permits for inbound calls. Errors: as
+// InboundLinesPID returns the actor that grants permits for inbound calls. Its errors are those of
 // WorkspaceNotFound.
 func (w *workspaceTable) InboundLinesPID(workspaceID string) (*actor.PID, error) {
 	return w.workspacePID(workspaceID, func(t *workspaceTree) *actor.PID { return t.inbound })
 }
 
-// workspacePID returns one actor of a workspace. Errors: as WorkspaceNotFound.
+// workspacePID returns the actor of a workspace that the function of selects. Its errors are those of
+// WorkspaceNotFound.
 func (w *workspaceTable) workspacePID(workspaceID string, of func(*workspaceTree) *actor.PID) (*actor.PID, error) {
 	t, err := w.workspaceActors(workspaceID)
 	if err != nil {

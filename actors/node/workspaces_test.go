@@ -49,7 +49,7 @@ func (h *fixture) findTraces(id string) (found []string) {
 	return found
 }
 
-// createWorkspace creates a workspace and returns the principal of its key.
+// createWorkspace creates a workspace and returns a principal with the rights of the workspace's first API key.
 func (h *fixture) createWorkspace(name string) domain.Principal {
 	h.Helper()
 	_, _, text, err := h.services().Workspaces.CreateWorkspace(h.Context(), &domain.Workspace{

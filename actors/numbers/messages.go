@@ -1,7 +1,9 @@
-// Package numbers is the actor that grants outbound calls to a phone number, one per workspace.
+// Package numbers is the actor that decides whether an outbound call to a phone number may be placed now. Each
+// workspace has one numbers actor.
 //
-// Every outbound attempt asks it last, right before the attempt is committed. It checks the do-not-call lists,
-// prevents two campaigns from calling one number at the same time, and counts attempts per number and day.
+// Every outbound call attempt requests a grant right before the attempt is committed. The actor checks the
+// do-not-call lists, prevents two campaigns from calling one number at the same time, and counts attempts per number
+// and day.
 package numbers
 
 import (
@@ -16,10 +18,10 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Messages to the numbers actor.
+// Messages that the numbers actor receives.
 type (
 	// RequestNumber asks whether a number may be called now. The reply is NumberGranted or NumberDenied with the
-	// same Generation. A sender without a reply repeats the request with the next generation; a repeated request
+	// same Generation. A sender that gets no reply repeats the request with the next generation. A repeated request
 	// causes no second grant.
 	RequestNumber struct {
 		Generation  int
@@ -27,20 +29,21 @@ type (
 		Number      string // E.164
 		Environment domain.Environment
 		Scrub       lists.ScrubRules
-		Exclusive   bool      // no other call with the number may be live (campaigns)
-		Until       time.Time // the grant expires then if no call was started
+		Exclusive   bool      // the number is denied while another call with it is live; set by campaigns
+		Until       time.Time // time at which the grant expires if no call was started
 	}
-	// AttemptCommitted reports that the attempt of a grant was committed or that the outcome is unknown.
-	// ReleaseNumber reports that the attempt was not and will not be committed.
+	// AttemptCommitted reports that the call attempt of a grant was committed, or that the outcome of the commit is
+	// unknown.
 	AttemptCommitted struct{ CallID string }
-	// ReleaseNumber returns a grant.
+	// ReleaseNumber returns a grant whose call attempt was not and will not be committed.
 	ReleaseNumber struct{ CallID string }
-	// UncountAttempt reports that a committed attempt reached no callee, so that it does not count for the day.
+	// UncountAttempt reports that a committed call attempt reached no callee, so that the attempt does not count towards
+	// the daily limit of the number.
 	UncountAttempt struct {
 		CallID, Number string
 		Environment    domain.Environment
 	}
-	// CallStarted reports a live call with a number, inbound or outbound.
+	// CallStarted reports that an inbound or outbound call with a number is live.
 	CallStarted struct {
 		CallID, Number string
 		Environment    domain.Environment
@@ -52,7 +55,7 @@ type (
 // Reason is the reason why a number may not be called.
 type Reason string
 
-// Reasons of a denial. Busy and Unknown are temporary.
+// Reasons of a denial. The reasons Busy and Unknown are temporary.
 const (
 	DNC       Reason = "dnc"
 	Frequency Reason = "frequency"
@@ -62,7 +65,8 @@ const (
 
 // Replies to RequestNumber.
 type (
-	// NumberGranted allows a call to a number. Puts and Guards are part of the commit that opens the attempt.
+	// NumberGranted allows a call to a number. The sender adds Puts and Guards to the commit that opens the call
+	// attempt.
 	NumberGranted struct {
 		CallID     string
 		Generation int                // generation of the request
@@ -73,7 +77,7 @@ type (
 		DayLimit   int // daily limit; 0: none
 		DayStart   time.Time
 	}
-	// NumberDenied forbids a call to a number.
+	// NumberDenied says that a number may not be called now, and why.
 	NumberDenied struct {
 		CallID     string
 		Generation int // generation of the request
@@ -85,7 +89,7 @@ type (
 	}
 )
 
-// Store is the part of the store that holds the attempt counts.
+// Store is the part of the store that contains the numbers of calls to each phone number.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	Get(ctx context.Context, into domain.Record) (uint64, error)
@@ -98,18 +102,18 @@ type LiveCall struct {
 	Until          time.Time // end of an abandoned dialog; zero: the call lasts until CallEnded
 }
 
-// Config configures the actor. Its functions must not block, except LiveCalls.
+// Config configures the numbers actor. Its functions must not block, except LiveCalls.
 type Config struct {
 	Workspace     string
 	Store         Store
 	Lists         *dnc.Registry
-	FrequencyCaps func() domain.FrequencyCaps                                 // current limits
-	DayOf         func(number string, now time.Time) (since, until time.Time) // calendar day of a number
+	FrequencyCaps func() domain.FrequencyCaps                                 // returns the current limits of calls to a number
+	DayOf         func(number string, now time.Time) (since, until time.Time) // returns the calendar day in the time zone of a number
 	LiveCalls     func(context.Context) ([]LiveCall, error)                   // nil: no call is live
 	Log           *slog.Logger
 }
 
-// Control implements mailbox.Control. Permits and calls bound the number of these messages.
+// Control marks the messages as ones that a full mailbox admits too. Permits and calls bound their number.
 func (RequestNumber) Control()    {}
 func (AttemptCommitted) Control() {}
 func (ReleaseNumber) Control()    {}

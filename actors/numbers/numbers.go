@@ -23,25 +23,25 @@ const (
 	expiryInterval   = 30 * time.Second
 )
 
-// numberKey is a number in an environment.
+// numberKey identifies a phone number in an environment.
 type numberKey struct {
 	environment domain.Environment
 	number      string
 }
 
-// reservation is the reason why a number is taken: a grant that is being committed, a live call, or an abandoned
-// dialog.
+// reservation is the reason why a number is taken: a grant that is being committed, a live call, or a dialog that an
+// earlier process left open.
 type reservation struct {
 	numberKey
 	expires  time.Time // end of the reservation; zero: until the call ends
-	holdsRow bool      // granted with a row of counts; no other request may change the row until AttemptCommitted or ReleaseNumber
+	holdsRow bool      // the grant changes the row with the call counts, so other requests wait for AttemptCommitted or ReleaseNumber
 
 	requester  *actor.PID // sender of the last request
 	generation int        // generation of the last request
 	granted    *NumberGranted
 }
 
-// pendingRequest is a RequestNumber without a reply so far.
+// pendingRequest is a RequestNumber that has no reply yet.
 type pendingRequest struct {
 	RequestNumber
 	requester *actor.PID
@@ -49,7 +49,7 @@ type pendingRequest struct {
 }
 
 type (
-	// lookupDone is the result of a lookup in the store.
+	// lookupDone reports the result of the store reads for a RequestNumber.
 	lookupDone struct {
 		incarnation uint64
 		request     pendingRequest
@@ -59,7 +59,7 @@ type (
 		version     uint64
 		err         error
 	}
-	// uncountDone ends UncountAttempt, whether the row was changed or not.
+	// uncountDone reports that the work of an UncountAttempt has ended, whether the row was changed or not.
 	uncountDone struct {
 		incarnation uint64
 		number      numberKey
@@ -79,10 +79,10 @@ func (liveCallsRead) Control()     {}
 func (expiryDue) Control()         {}
 func (liveCallsRetryDue) Control() {}
 
-// Numbers is the actor.
+// Numbers is the actor that decides which phone numbers a workspace may call now.
 type Numbers struct {
 	cfg             Config
-	incarnation     uint64 // random: results of an earlier incarnation carry another number
+	incarnation     uint64 // random number; messages of an earlier incarnation of the actor have another one and are ignored
 	ready           bool   // the live calls are known
 	earlyRequests   []pendingRequest
 	endedEarly      map[string]bool                       // calls that ended while the live calls were being queried
@@ -93,7 +93,7 @@ type Numbers struct {
 	expiryScheduled bool
 }
 
-// New returns the actor.
+// New returns a numbers actor that has not been started.
 func New(cfg Config) *Numbers {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -144,7 +144,7 @@ func (a *Numbers) Receive(ctx actor.Context) {
 	}
 }
 
-// queryLiveCalls asks for the live calls. Until they are known, no number is granted.
+// queryLiveCalls requests the list of live calls. The actor grants no number until the list has arrived.
 func (a *Numbers) queryLiveCalls(ctx actor.Context) {
 	if a.cfg.LiveCalls == nil {
 		a.ready = true
@@ -185,7 +185,7 @@ func (a *Numbers) onRequestNumber(ctx actor.Context, m RequestNumber) {
 	}
 	q := pendingRequest{RequestNumber: m, requester: ctx.Sender()}
 	if !a.ready {
-		a.earlyRequests = append(a.earlyRequests, q) // the permits of the senders bound its length
+		a.earlyRequests = append(a.earlyRequests, q) // each sender holds a call permit, which bounds the length
 		return
 	}
 	a.check(ctx, q)
@@ -220,14 +220,14 @@ func (a *Numbers) check(ctx actor.Context, q pendingRequest) {
 	a.withRow(ctx, key, func(ctx actor.Context) { a.lookUp(ctx, q, filters, listed) })
 }
 
-// grant replies to the sender of the last request.
+// grant sends NumberGranted to the sender of the last request for the reservation.
 func (a *Numbers) grant(ctx actor.Context, s *reservation, g NumberGranted) {
 	g.Generation = s.generation
 	s.granted = &g
 	ctx.Send(s.requester, g)
 }
 
-// withRow runs do once no other request uses the row of a number.
+// withRow runs do as soon as no other request reads or changes the row with the call counts of a number.
 func (a *Numbers) withRow(ctx actor.Context, key numberKey, do func(actor.Context)) {
 	if a.busyRows[key] {
 		a.rowQueues[key] = append(a.rowQueues[key], do)
@@ -237,7 +237,7 @@ func (a *Numbers) withRow(ctx actor.Context, key numberKey, do func(actor.Contex
 	do(ctx)
 }
 
-// releaseRow starts the next work that waits for the row of a number.
+// releaseRow starts the next queued function that needs the row with the call counts of a number.
 func (a *Numbers) releaseRow(ctx actor.Context, key numberKey) {
 	q := a.rowQueues[key]
 	if len(q) == 0 {
@@ -250,7 +250,8 @@ func (a *Numbers) releaseRow(ctx actor.Context, key numberKey) {
 	q[0](ctx)
 }
 
-// lookUp reads from the store what memory cannot answer.
+// lookUp reads from the store whether a number is on a do-not-call list and how often it was called. It reads only
+// the data that the in-memory filters and settings require.
 func (a *Numbers) lookUp(ctx actor.Context, q pendingRequest, filters dnc.FilterSnapshot, listed bool) {
 	if a.reservations[q.CallID] == nil { // the request was withdrawn while it waited
 		a.releaseRow(ctx, numberKey{q.Environment, q.Number})
@@ -318,7 +319,7 @@ func (a *Numbers) onLookupDone(ctx actor.Context, m lookupDone) {
 	a.grant(ctx, s, g)
 }
 
-// isTaken reports whether a call with a number is live or about to start.
+// isTaken reports whether a call with a number is live or about to start. It removes expired reservations.
 func (a *Numbers) isTaken(ctx actor.Context, key numberKey, now time.Time) bool {
 	for id, s := range a.byNumber[key] {
 		if s.expires.IsZero() || now.Before(s.expires) {
@@ -358,7 +359,8 @@ func (a *Numbers) removeReservation(id string) {
 	}
 }
 
-// onAttemptCommitted releases the row of counts. The number stays taken until the call ends.
+// onAttemptCommitted lets other requests use the row with the call counts. The number stays taken until the call
+// ends.
 func (a *Numbers) onAttemptCommitted(ctx actor.Context, id string) {
 	if s := a.reservations[id]; s != nil && s.holdsRow {
 		s.holdsRow = false
@@ -386,7 +388,7 @@ func (a *Numbers) onCallStarted(ctx actor.Context, m CallStarted) {
 	a.reserve(ctx, m.CallID, &reservation{numberKey: numberKey{m.Environment, m.Number}})
 }
 
-// onUncountAttempt removes an attempt from the day's count of its number.
+// onUncountAttempt removes a call attempt from the count of calls to its number.
 func (a *Numbers) onUncountAttempt(ctx actor.Context, m UncountAttempt) {
 	if a.cfg.FrequencyCaps().PerNumberPerDay == 0 {
 		return
@@ -407,7 +409,7 @@ func (a *Numbers) onUncountAttempt(ctx actor.Context, m UncountAttempt) {
 					Guards: []commit.Guard{{Key: row.Key(), Version: version}},
 				})
 			}
-			if err != nil { // on an error the attempt still counts, which errs on the safe side
+			if err != nil { // after an error the attempt still counts, so no limit is exceeded
 				cfg.Log.Warn("attempt without a callee could not be uncounted", slog.String("call_id", m.CallID), slog.Any("error", err))
 			}
 			return done
@@ -415,7 +417,7 @@ func (a *Numbers) onUncountAttempt(ctx actor.Context, m UncountAttempt) {
 	})
 }
 
-// expireGrants removes grants that no call was started for.
+// expireGrants removes grants that have expired because no call was started for them.
 func (a *Numbers) expireGrants(ctx actor.Context, m expiryDue) {
 	if m.incarnation != a.incarnation {
 		return

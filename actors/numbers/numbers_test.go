@@ -31,7 +31,7 @@ const (
 	phone = "+12025550123"
 )
 
-// store is an in-memory store that checks guards.
+// store is an in-memory store that refuses commits whose guards do not match.
 type store struct {
 	mu       sync.Mutex
 	rows     map[domain.Key]domain.Record
@@ -114,7 +114,7 @@ func withFixture(t *testing.T, perDay int, live []numbers.LiveCall, f func(w *fi
 	})
 }
 
-// request sends RequestNumber and returns the reply: NumberGranted or NumberDenied.
+// request sends RequestNumber and returns the reply: NumberGranted or NumberDenied. alone sets Exclusive.
 func (w *fixture) request(id string, alone bool) any {
 	w.Helper()
 	got, err := mailbox.Ask[any](w.Context(), w.sys, w.pid, w.newRequest(id, alone))
@@ -134,7 +134,7 @@ func (w *fixture) send(m any) {
 	synctest.Wait()
 }
 
-// openAttempt requests a number and commits its attempt.
+// openAttempt requests a number, which must be granted, and commits the call attempt.
 func (w *fixture) openAttempt(id string) {
 	w.Helper()
 	g, ok := w.request(id, false).(numbers.NumberGranted)
@@ -292,8 +292,8 @@ func TestListedOrUnknownNumberIsDenied(t *testing.T) {
 	})
 }
 
-// BenchmarkRequestNumber measures the requests of one attempt to the numbers actor, on a real store with a daily
-// limit.
+// BenchmarkRequestNumber measures the messages that one call attempt sends to the numbers actor. The actor uses an
+// embedded store and a daily limit of calls to a number.
 func BenchmarkRequestNumber(b *testing.B) {
 	d, err := pebble.Open(b.TempDir(), pebble.Options{NoSync: true})
 	require.NoError(b, err)

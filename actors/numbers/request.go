@@ -13,7 +13,8 @@ import (
 const repeatAfter = 500 * time.Millisecond
 
 // RequestPermission sends RequestNumber for callers that are not actors and waits for NumberGranted or
-// NumberDenied. It repeats the request until ctx ends, because a restarted actor has lost its requests.
+// NumberDenied. It repeats the request until ctx ends, because a restarted actor has lost the requests that it got
+// earlier.
 func RequestPermission(ctx context.Context, system *actor.ActorSystem, owner *actor.PID, m RequestNumber) (any, error) {
 	for {
 		m.Generation++

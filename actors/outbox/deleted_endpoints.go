@@ -13,12 +13,12 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// sweepBatch is the largest number of rows removed in one commit.
+// sweepBatch is the largest number of delivery rows that one commit removes.
 const sweepBatch = 500
 
-// sweep removes the deliveries of deleted endpoints in batches, beside other work. It starts only between two
-// commits, because a commit in progress may still add rows. The search after a start finds rows that a crash left
-// behind.
+// sweep starts a background task that removes one batch of deliveries of a deleted endpoint. It runs only between two
+// commits of the outbox, because a commit in progress may still add deliveries. After a start it first searches for
+// deliveries of deleted endpoints that a crash left behind.
 func (o *outbox) sweep(ctx actor.Context, now time.Time) {
 	if o.subscribers == nil || o.isSweeping || len(o.deletedEndpoints) == 0 || o.sweepAt.After(now) {
 		return
@@ -42,7 +42,7 @@ func (o *outbox) sweep(ctx actor.Context, now time.Time) {
 	})
 }
 
-// removeDeliveries deletes one batch of an endpoint's deliveries. done is true if none is left.
+// removeDeliveries deletes one batch of the deliveries of an endpoint. done is true if no delivery is left.
 func removeDeliveries(ctx context.Context, cfg Config, id string) (done bool, err error) {
 	change := commit.Change{Workspace: cfg.Workspace}
 	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace, ID: id + "/"}
@@ -57,7 +57,8 @@ func removeDeliveries(ctx context.Context, cfg Config, id string) (done bool, er
 	return len(change.Deletes) < sweepBatch, err
 }
 
-// findDeletedEndpoints returns the endpoints that have deliveries but no row. It reads one delivery per endpoint.
+// findDeletedEndpoints returns the ids of endpoints that have deliveries but are not stored. It reads one
+// delivery per endpoint and skips the endpoints in known.
 func findDeletedEndpoints(ctx context.Context, cfg Config, known map[string]bool) (ids []string, err error) {
 	prefix := domain.Key{Kind: "delivery", Workspace: cfg.Workspace}
 	for after := ""; ; {

@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The test runs outbox and endpoint on one store and stops both at random moments. Afterwards every event must have
-// arrived.
+// The test runs an outbox and an endpoint on one store and stops both at random moments. Afterwards the server must
+// have received every event.
 func TestOutboxAndEndpointDeliverEveryEventAcrossRestarts(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)
@@ -79,7 +79,7 @@ func (c *countingSender) Send(ctx context.Context, r webhook.Request) webhook.Se
 	return webhook.SendResult{Status: 200}
 }
 
-// BenchmarkFanOut measures events per second for two endpoints on the in-memory store.
+// BenchmarkFanOut measures how many events per second the outbox queues for two endpoints on the in-memory store.
 func BenchmarkFanOut(b *testing.B) { benchmarkFanOut(b, func(*fixture) {}) }
 
 func benchmarkFanOut(b *testing.B, addEndpoints func(*fixture)) {

@@ -1,4 +1,4 @@
 package outbox
 
-// NextID exports nextID, because the fake clock of the other tests cannot go back.
+// NextID exports nextID to its test. The fake clock of the actor tests cannot go back, so they cannot cover this case.
 var NextID = nextID

@@ -61,7 +61,8 @@ func TestEndpointGetsNewDeliveriesWithTheirPredecessor(t *testing.T) {
 	})
 }
 
-// An outbox that stopped between a commit and its notifications notifies the endpoints at its next start.
+// An outbox stops after a commit of deliveries and before it notifies the endpoints. It must notify them at its next
+// start.
 func TestOutboxNotifiesEndpointsAtStart(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)

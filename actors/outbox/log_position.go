@@ -10,23 +10,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// LogPosition is the position in a workspace's event log up to which deliveries were queued. It is committed
-// together with the deliveries of the events before it.
+// LogPosition is the position in a workspace's event log up to which deliveries were queued. The commit that queues
+// deliveries also stores the new position.
 type LogPosition struct {
 	WorkspaceID string `json:"workspace_id"`
 	Offset      uint64 `json:"offset"`  // offset of the last event whose deliveries are queued
-	LastID      string `json:"last_id"` // ID of the last delivery; the next ID sorts after it
+	LastID      string `json:"last_id"` // ID of the last queued delivery; the next ID must sort after it
 }
 
-// Key returns the key of the workspace's row.
+// Key returns the key of the row. Each workspace has one such row.
 func (p *LogPosition) Key() domain.Key {
 	return domain.Key{Kind: "outbox", Workspace: p.WorkspaceID, ID: "place"}
 }
 
-// Indexes implements domain.Record: the row has no index.
+// Indexes implements domain.Record. It returns none, because the row belongs to no index.
 func (p *LogPosition) Indexes() []string { return nil }
 
-// Sort implements domain.Record: the row is in no list.
+// Sort implements domain.Record. It returns an empty key, because the row belongs to no list.
 func (p *LogPosition) Sort() string { return "" }
 
 // nextID returns the ID of a new delivery. The ID sorts after last even if the clock was set back, because

@@ -30,8 +30,8 @@ type Config struct {
 	Workspace string
 	Store     Store
 	Log       *slog.Logger
-	// EndpointPID returns the actor of an endpoint, or nil if the endpoint has none yet. The outbox calls it from
-	// its own goroutine. An endpoint actor reads its queue when it starts.
+	// EndpointPID returns the actor of an endpoint. It returns nil if the endpoint has no actor yet: an endpoint actor
+	// reads its deliveries from the store when it starts. The outbox calls EndpointPID from its own goroutine.
 	EndpointPID func(webhookID string) *actor.PID
 	// ReadBatch is the number of events read at once (default 512). MaxDeliveriesPerCommit limits the deliveries of
 	// one commit (default 2000).
@@ -40,7 +40,7 @@ type Config struct {
 
 const (
 	taskTimeout = 20 * time.Second
-	// pollInterval is how often the log is read although no EventsCommitted arrived, in case the message was lost.
+	// pollInterval is how often the outbox reads the event log if no EventsCommitted arrives. The message may get lost.
 	pollInterval = 5 * time.Second
 	minBackoff   = 100 * time.Millisecond
 	maxBackoff   = 5 * time.Second
@@ -50,27 +50,28 @@ const (
 	maxHandedOver = 256
 )
 
-// subscriber is what the outbox knows about one endpoint.
+// subscriber is one endpoint with the state that the outbox needs to queue deliveries for it.
 type subscriber struct {
 	endpoint    *domain.Webhook
 	firstOffset uint64 // offset of the first event that the endpoint receives; 0: unknown
-	// wasKnown is true if the endpoint was known when the current read began. If that read then finds the end of the
-	// log, all later events are newer than the endpoint.
+	// wasKnown is true if the endpoint was known when the current read of the event log began. If that read finds no
+	// more events, all later events are newer than the endpoint.
 	wasKnown bool
-	// reached is true once the log was read up to the creation of the endpoint. Every later event is for it,
-	// regardless of clock changes.
+	// reached is true once the event log was read up to the creation of the endpoint. The endpoint receives every later
+	// event, even if the time of the event is earlier because the clock was set back.
 	reached bool
-	// lastDelivery is the ID of the newest delivery that this incarnation queued for the endpoint; "": unknown.
+	// lastDelivery is the ID of the newest delivery that this incarnation queued for the endpoint. It is empty if
+	// unknown.
 	lastDelivery string
 }
 
-// newSubscriber returns a subscriber without the secrets of the endpoint.
+// newSubscriber returns a subscriber for an endpoint. It drops the secrets of the endpoint.
 func newSubscriber(w *domain.Webhook) *subscriber {
 	return &subscriber{endpoint: w.Public(), firstOffset: w.FirstOffset}
 }
 
-// outbox is one incarnation of the actor. Task results of an earlier incarnation carry another pointer and are
-// ignored.
+// outbox is one incarnation of the outbox actor. The result of a background task points to the incarnation that
+// started it. A restarted actor ignores results of earlier incarnations.
 type outbox struct {
 	cfg         Config
 	log         *slog.Logger
@@ -80,13 +81,13 @@ type outbox struct {
 
 	started       bool // the log position is read
 	isBusy        bool // a read or a commit is in progress
-	readAgain     bool // the log may contain events after the position
+	readAgain     bool // the event log may contain events that were not read
 	storePosition bool // store the position even if no event had a subscriber
 	position      LogPosition
 	version       uint64
 	storedOffset  uint64        // offset of the stored position
 	pending       []event.Event // events that were read and are not queued yet
-	// unnotified are the endpoints that may have new deliveries and were not notified of them.
+	// unnotified are the IDs of endpoints that may have new deliveries and whose actors were not notified of them.
 	unnotified map[string]bool
 
 	subscribers  map[string]*subscriber     // by endpoint ID; nil: not read yet
@@ -104,7 +105,7 @@ type outbox struct {
 	cancelWakeUp func()
 }
 
-// Messages of the outbox to itself.
+// Messages that the outbox sends to itself.
 type (
 	wakeUpDue struct {
 		outbox *outbox
@@ -216,7 +217,8 @@ func (o *outbox) stop() {
 	}
 }
 
-// advance starts the next read or commit, one at a time. Removing deliveries of deleted endpoints runs beside them.
+// advance starts the next read of events or commit of deliveries, one at a time. The removal of the deliveries of
+// deleted endpoints may run at the same time.
 func (o *outbox) advance(ctx actor.Context) {
 	if o.stopped || o.bindContext == nil {
 		return
@@ -237,7 +239,7 @@ func (o *outbox) advance(ctx actor.Context) {
 	o.armWakeUp(ctx, now)
 }
 
-// armWakeUp sets the one timer of the outbox.
+// armWakeUp sets the timer for the next retry after a store error or, without an error, for the next poll.
 func (o *outbox) armWakeUp(ctx actor.Context, now time.Time) {
 	at := o.wakeUpAt
 	if o.retryAt.After(now) {
@@ -320,7 +322,7 @@ func (o *outbox) onEventsRead(m eventsRead) {
 	}
 	o.backoff = 0
 	o.pending = m.events
-	o.readAgain = o.readAgain || len(m.events) > 0 // a page may be short; only an empty page is the end of the log
+	o.readAgain = o.readAgain || len(m.events) > 0 // a page may have fewer events than requested; only an empty page is the end of the log
 	if len(m.events) == 0 {                        // end of the log
 		for _, s := range o.subscribers {
 			s.reached = s.reached || s.wasKnown
@@ -328,8 +330,8 @@ func (o *outbox) onEventsRead(m eventsRead) {
 	}
 }
 
-// onEndFound skips to the end of the log without reading the events, because no endpoint existed. If an endpoint
-// was created meanwhile, the events are read.
+// onEndFound moves the position to the end of the event log without reading the events, because no endpoint existed.
+// If an endpoint was created meanwhile, the outbox reads the events instead.
 func (o *outbox) onEndFound(m logEndFound) {
 	if m.outbox != o {
 		return
@@ -348,8 +350,8 @@ func (o *outbox) onEndFound(m logEndFound) {
 	o.storePosition = o.storePosition || o.position.Offset-o.storedOffset >= maxUnsaved
 }
 
-// queueDeliveries commits the deliveries of the events read, together with the log position. It runs after the
-// read: an endpoint that was reported before an event was committed is known here.
+// queueDeliveries commits the deliveries of the events that were read, together with the new log position. It selects
+// the endpoints after the read, so that it knows every endpoint that was reported before an event was committed.
 func (o *outbox) queueDeliveries(ctx actor.Context) {
 	place := o.position
 	change := commit.Change{Workspace: o.cfg.Workspace}
@@ -386,8 +388,8 @@ func (o *outbox) queueDeliveries(ctx actor.Context) {
 	})
 }
 
-// onDeliveriesCommitted handles the result of a commit. After an error the outcome is unknown and the deliveries
-// may have been sent. The outbox then reads its position again before it writes, and notifies the endpoints.
+// onDeliveriesCommitted handles the result of a commit of deliveries. After an error the outbox does not know whether
+// they are stored. It then reads its position again before the next commit, and notifies the endpoints.
 func (o *outbox) onDeliveriesCommitted(ctx actor.Context, m deliveriesCommitted) {
 	if m.outbox != o {
 		return
@@ -416,15 +418,15 @@ func (o *outbox) onDeliveriesCommitted(ctx actor.Context, m deliveriesCommitted)
 	o.notifyEndpoints(ctx)
 }
 
-// handOver sends new deliveries to their endpoint actor. An endpoint with more than maxHandedOver deliveries is
-// notified instead and reads them from the store.
+// handOver sends new deliveries to the actor of their endpoint. If there are more than maxHandedOver, the endpoint
+// gets a notification instead and reads them from the store.
 func (o *outbox) handOver(ctx actor.Context, id string, items []webhook.QueuedDelivery) {
 	s, pid := o.subscribers[id], o.endpointPID(id)
 	if s == nil {
 		return
 	}
 	if pid == nil || len(items) > maxHandedOver {
-		s.lastDelivery = "" // notifyEndpoints sends DeliveriesQueued
+		s.lastDelivery = "" // notifyEndpoints then sends DeliveriesQueued, and the endpoint reads its deliveries from the store
 		return
 	}
 	delete(o.unnotified, id)
@@ -432,7 +434,7 @@ func (o *outbox) handOver(ctx actor.Context, id string, items []webhook.QueuedDe
 	s.lastDelivery = items[len(items)-1].Row.ID
 }
 
-// notifyEndpoints notifies endpoint actors of new deliveries.
+// notifyEndpoints notifies the actors of the endpoints in unnotified of new deliveries.
 func (o *outbox) notifyEndpoints(ctx actor.Context) {
 	for id := range o.unnotified {
 		if pid := o.endpointPID(id); pid != nil {
@@ -449,7 +451,8 @@ func (o *outbox) endpointPID(id string) *actor.PID {
 	return o.cfg.EndpointPID(id)
 }
 
-// storeFailed logs an error of the store and starts a growing backoff. It returns false if err is nil.
+// storeFailed logs an error of the store and delays the next operation by a growing backoff. It returns false if err
+// is nil.
 func (o *outbox) storeFailed(what string, err error) bool {
 	if err == nil {
 		return false

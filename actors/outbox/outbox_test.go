@@ -64,7 +64,7 @@ func (s *fixture) apply(c commit.Change) []event.Event {
 	return out
 }
 
-// addWebhook commits an endpoint and announces it, as the API does.
+// addWebhook commits an endpoint and sends EndpointChanged to the outbox, as the API does.
 func (s *fixture) addWebhook(id string, edit func(*domain.Webhook)) {
 	w := domain.Webhook{
 		Meta: domain.Meta{ID: id, WorkspaceID: workspace, Environment: domain.Live, CreatedAt: time.Now().UTC()},
@@ -130,7 +130,7 @@ func (s *fixture) close() {
 	}
 }
 
-// queuedEvents returns the events of an endpoint's deliveries in the order in which they are sent.
+// queuedEvents returns the event IDs of an endpoint's deliveries in the order in which they are sent.
 func (s *fixture) queuedEvents(id string) (events []string) {
 	var rows []domain.Delivery
 	for _, d := range s.store.DeliveryRows(id) {
@@ -203,13 +203,13 @@ func TestEndpointGetsEventsCommittedAfterItsCreation(t *testing.T) {
 		s.startOutbox()
 		advanceTime(time.Second)
 		assert.Equal(t, next, s.queuedEvents("wh_old"))
-		// the outbox runs, and the events are created with a clock that was set back
+		// While the outbox runs, an endpoint receives events whose time is earlier because the clock was set back.
 		s.addWebhook("wh_new", nil)
 		advanceTime(10 * time.Second)
 		back := s.commitEvents(3, func(d *event.Draft) { d.CreatedAt = d.CreatedAt.Add(-time.Hour) })
 		advanceTime(time.Second)
 		assert.Equal(t, back, s.queuedEvents("wh_new"))
-		// announced and committed at once
+		// An endpoint receives an event that is committed immediately after the creation of the endpoint.
 		s.addWebhook("wh_hasty", nil)
 		hasty := s.commitEvents(1, nil)
 		advanceTime(time.Second)
@@ -218,7 +218,8 @@ func TestEndpointGetsEventsCommittedAfterItsCreation(t *testing.T) {
 	})
 }
 
-// The clock is set back an hour, and the service stops before the outbox reads the events committed after that.
+// The clock is set back an hour, and the service stops before the outbox reads the events committed after that. The
+// endpoint must still receive these events.
 func TestEndpointMissesNoEventWhenClockIsSetBackBeforeRestart(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)
@@ -377,7 +378,8 @@ func TestOutboxContinuesAfterLostCommitReply(t *testing.T) {
 	})
 }
 
-// A repeated delivery row would reset a delivery that was sent already.
+// Two outboxes read the same events. No delivery row may be stored twice, because the second commit would reset a
+// delivery that was already sent.
 func TestConcurrentOutboxesDoNotRewriteRows(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)

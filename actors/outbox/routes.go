@@ -10,28 +10,29 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// routeKey is what decides about the recipients of an event before its payload is read.
+// routeKey contains the properties of an event that select endpoints without reading the payload of the event.
 type routeKey struct {
 	environment domain.Environment
 	eventType   event.Type
 }
 
-// route is an endpoint that subscribes to an event type, and the name under which it subscribes.
+// route is an endpoint that subscribes to an event type. name is the event type as the endpoint's subscription
+// writes it.
 type route struct {
 	subscriber *subscriber
 	name       string
 }
 
-// routes are the endpoints that subscribe to one event type. Endpoints with a filter by campaign or agent are found
-// by that ID, so they add no cost to other events.
+// routes are the endpoints that subscribe to one event type. Endpoints with a campaign or agent filter are indexed by
+// the campaign or agent ID, so they add no cost to other events.
 type routes struct {
 	unfiltered []route // without a filter by campaign or agent
 	byCampaign map[string][]route
 	byAgent    map[string][]route
-	isFiltered bool // some endpoints filter by what the event is about
+	isFiltered bool // some endpoints have filters, for example by campaign
 }
 
-// routesOf returns the routes of an event type. They are computed once after each change of an endpoint.
+// routesOf returns the routes of an event type in an environment. It caches them until an endpoint changes.
 func (o *outbox) routesOf(k routeKey) *routes {
 	r := o.routes[k]
 	if r != nil {
@@ -79,7 +80,7 @@ func (r *routes) addRoute(to route) {
 	}
 }
 
-// addToEach adds a route under each ID. Duplicate IDs count once.
+// addToEach appends a route to the list of each ID in m. It ignores duplicate IDs.
 func addToEach(m map[string][]route, ids []string, to route) {
 	for i, id := range ids {
 		if !slices.Contains(ids[:i], id) {
@@ -88,7 +89,8 @@ func addToEach(m map[string][]route, ids []string, to route) {
 	}
 }
 
-// forEachRecipient calls f for every endpoint that receives an event.
+// forEachRecipient calls f for every endpoint that receives an event. name is the event type as the endpoint's
+// subscription writes it.
 func (o *outbox) forEachRecipient(e *event.Event, f func(id, name string)) {
 	r := o.routesOf(routeKey{e.Environment, e.Type})
 	var about event.Attributes
@@ -104,7 +106,7 @@ func (o *outbox) forEachRecipient(e *event.Event, f func(id, name string)) {
 	}
 }
 
-// accepts reports whether an event was created after the endpoint.
+// accepts reports whether the endpoint receives an event, because the event was created after the endpoint.
 func (s *subscriber) accepts(e *event.Event) bool {
 	if e.Offset < s.firstOffset {
 		return false

@@ -10,7 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// startReading reads the position in the event log and, at the first start, the endpoints of the workspace.
+// startReading reads the position in the event log from the store and, at the first start, the endpoints of the
+// workspace.
 func (o *outbox) startReading(ctx actor.Context) {
 	o.isBusy = true
 	cfg, all := o.cfg, o.subscribers == nil

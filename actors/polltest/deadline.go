@@ -14,16 +14,17 @@ import (
 const Interval = 20 * time.Millisecond
 
 const (
-	// slowest is the maximum factor by which load extends a limit.
+	// slowest is the maximum factor by which a loaded machine extends a time limit.
 	slowest = 30
-	// longestGrace is the maximum time by which load extends a limit.
+	// longestGrace is the maximum time by which a loaded machine extends a time limit.
 	longestGrace = 90 * time.Second
-	// longestStep is the maximum time that one check counts: a process that did not run meanwhile has not waited.
+	// longestStep is the maximum time that counts between two checks. If more time passes, the test process was suspended
+	// and did not wait.
 	longestStep = 3 * Interval
 )
 
-// Deadline is a time limit for an idle machine. Under load its clock runs slower, by the square of the runnable
-// threads per processor. The limit grows by at most 90 s.
+// Deadline is a time limit that is meant for an idle machine. On a loaded machine its clock runs slower by the square
+// of the number of runnable threads per processor. The limit grows by at most 90 s.
 type Deadline struct {
 	limit, spent time.Duration
 	begun, last  time.Time
@@ -35,7 +36,8 @@ func NewDeadline(limit time.Duration) *Deadline {
 	return &Deadline{limit: limit, begun: now, last: now}
 }
 
-// HasPassed reports whether the limit has passed. It has to be called at each check, because it advances the clock.
+// HasPassed reports whether the limit has passed. The caller must call it at each check, because the clock of the
+// deadline advances only in HasPassed.
 func (d *Deadline) HasPassed() bool {
 	now := time.Now()
 	d.spent += time.Duration(float64(min(now.Sub(d.last), longestStep)) / slowness())
@@ -55,8 +57,8 @@ func Until(t testing.TB, limit time.Duration, what string, check func() bool) {
 	}
 }
 
-// slowness returns the factor by which the machine is slower now, from 1 to 30. It is computed from the number of
-// runnable threads in /proc/loadavg.
+// slowness returns the factor by which the load currently slows the machine down, from 1 to 30. It depends on the number
+// of runnable threads in /proc/loadavg.
 func slowness() float64 {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -22,7 +22,7 @@ func TestLoadFactorGrowsWithRunnableThreads(t *testing.T) {
 	}
 }
 
-// A process that did not run for a while has not waited for that time.
+// The time during which the test process was suspended must not count towards the limit.
 func TestLongStepCountsAsOneStep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 )
 
 // PhoneDirectory holds the phones of all workspaces and the addresses where they are registered. It answers from
-// memory, because the user agent consults it for each message of an unknown source. Its methods are safe for
-// concurrent use.
+// memory, because the SIP user agent consults it for each message from an unknown source address. Its methods are
+// safe for concurrent use.
 type PhoneDirectory struct {
 	mu          sync.RWMutex
 	byWorkspace map[string][]string // phone IDs by workspace
@@ -23,7 +23,7 @@ type PhoneDirectory struct {
 	hostCount   map[netip.Addr]int
 }
 
-// NewPhoneDirectory returns an empty directory: no phone may register.
+// NewPhoneDirectory returns an empty directory, with which no phone may register.
 func NewPhoneDirectory() *PhoneDirectory {
 	return &PhoneDirectory{
 		byWorkspace: make(map[string][]string), byID: make(map[string]*domain.Phone), byUser: make(map[string]*domain.Phone),
@@ -83,7 +83,7 @@ func (b *PhoneDirectory) CountPhones(workspaceID string) int {
 	return len(b.byWorkspace[workspaceID])
 }
 
-// Account returns the account of a SIP user name; false if there is none.
+// Account returns the digest account of a SIP user name. The second result is false if there is none.
 func (b *PhoneDirectory) Account(user string) (auth.Account, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -98,7 +98,7 @@ func (b *PhoneDirectory) Account(user string) (auth.Account, bool) {
 	return account, true
 }
 
-// Phone returns the phone with an ID; false if there is none.
+// Phone returns the phone with an ID. The second result is false if there is none.
 func (b *PhoneDirectory) Phone(id string) (domain.Phone, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -136,7 +136,7 @@ func (b *PhoneDirectory) removeBindings(phoneID string) {
 	delete(b.sources, phoneID)
 }
 
-// PresenceAt reports whether a phone is registered at a source address.
+// PresenceAt reports whether a phone is registered at a source address, at another port of the same host, or at neither.
 func (b *PhoneDirectory) PresenceAt(s transport.Source) registrar.Presence {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

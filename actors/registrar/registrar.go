@@ -1,5 +1,5 @@
 // Package registrar holds the registrations of a workspace's phones. A registration is stored before its 200
-// response, so it survives a restart. The package returns where a phone can be called; it does not depend on calls.
+// response, so it survives a restart. The package returns the contacts at which a phone can be called.
 package registrar
 
 import (
@@ -27,10 +27,10 @@ const (
 
 // Messages that the registrar of a workspace receives.
 type (
-	// RegisterPhone is an authenticated REGISTER of a phone. It is answered once the change is stored.
+	// RegisterPhone is an authenticated REGISTER of a phone. The actor responds to the REGISTER when the change is stored.
 	RegisterPhone struct{ Update *registrar.Update }
-	// SetPhones replaces the phones. The registrations of phones that were deleted, or whose user name or password
-	// changed, end.
+	// SetPhones replaces the phones of the workspace. It ends the registrations of phones that were deleted or whose
+	// user name or password changed.
 	SetPhones struct{ Phones []domain.Phone }
 	// FindPhone requests the contacts of a phone by extension, user name, ID or SIP address. The answer is
 	// PhoneFound or a *domain.Error with code not_found.
@@ -38,14 +38,13 @@ type (
 		To          string
 		Environment domain.Environment
 	}
-	// ListContacts requests all registrations. The answer is ContactList.
+	// ListContacts requests all registrations of the workspace. The answer is ContactList.
 	ListContacts struct{}
 )
 
-// Answers of the registrar, and its messages to itself.
+// Answers of the registrar, and messages that it sends to itself.
 type (
-	// PhoneFound is a phone with its contacts, preferred ones first. Without contacts the phone is not registered
-	// now.
+	// PhoneFound is a phone with its contacts, preferred contacts first. A phone without contacts is not registered now.
 	PhoneFound struct {
 		Phone    domain.Phone // without its password
 		Contacts []registrar.Contact
@@ -64,15 +63,15 @@ type (
 	wakeUp             struct{ generation int }
 )
 
-// Control admits the message even if the mailbox is full: the registrar's own work and administrative changes bound
-// it.
+// Control marks the messages as ones that a full mailbox admits too. Only administrative changes and the registrar
+// itself send them, so their number is bounded.
 func (SetPhones) Control()           {}
 func (registrationsLoaded) Control() {}
 func (registrationsSaved) Control()  {}
 func (loadRegistrations) Control()   {}
 func (wakeUp) Control()              {}
 
-// Store lists and commits registrations.
+// Store is the part of the store with which the registrar lists and commits registrations.
 type Store interface {
 	Apply(ctx context.Context, c commit.Change) ([]event.Event, error)
 	List(ctx context.Context, q commit.Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
@@ -81,27 +80,27 @@ type Store interface {
 // Config configures the registrar of a workspace.
 type Config struct {
 	Workspace string
-	Phones    func() []domain.Phone // returns the current phones; a restarted actor needs them
+	Phones    func() []domain.Phone // returns the current phones of the workspace; called at each start of the actor
 	Store     Store
 	Book      *PhoneDirectory
 	Log       *slog.Logger
 }
 
-// phoneRegistrar is the actor.
+// phoneRegistrar is the actor that holds the registrations of a workspace's phones.
 type phoneRegistrar struct {
 	cfg            Config
 	phones         map[string]domain.Phone
 	bindings       map[string][]registrar.Binding // stored registrations by phone ID
 	isLoaded       bool                           // the stored registrations are loaded
-	queue          []*registrar.Update            // not processed yet
-	saving         map[string][]registrar.Binding // being committed; nil: no commit is running
-	awaitingCommit []*registrar.Update            // answered once the running commit is done
+	queue          []*registrar.Update            // REGISTERs that wait for the next commit
+	saving         map[string][]registrar.Binding // registrations in the running commit, by phone ID; nil: no commit is running
+	awaitingCommit []*registrar.Update            // REGISTERs that are answered when the running commit is done
 	toDelete       map[string]bool                // phones whose registrations the next commit deletes
 	generation     int
 	cancelTimer    func()
 }
 
-// New returns the actor.
+// New returns a registrar actor that has not been started.
 func New(cfg Config) actor.Actor {
 	p := &phoneRegistrar{
 		cfg: cfg, phones: make(map[string]domain.Phone), bindings: make(map[string][]registrar.Binding), toDelete: make(map[string]bool),
@@ -186,7 +185,7 @@ func (p *phoneRegistrar) onRegistrationsLoaded(ctx actor.Context, m registration
 	p.commitQueued(ctx)
 }
 
-// setBindings takes stored registrations of a phone into use.
+// setBindings replaces the registrations of a phone, in the actor and in the phone directory, by those that are stored.
 func (p *phoneRegistrar) setBindings(id string, list []registrar.Binding) {
 	if len(list) == 0 {
 		delete(p.bindings, id)
@@ -205,7 +204,7 @@ func (p *phoneRegistrar) queueRegister(ctx actor.Context, u *registrar.Update) {
 	p.commitQueued(ctx)
 }
 
-// commitQueued commits the changes of all queued REGISTERs together.
+// commitQueued commits the changes of all queued REGISTERs in one commit. While a commit runs, it does nothing.
 func (p *phoneRegistrar) commitQueued(ctx actor.Context) {
 	if !p.isLoaded || p.saving != nil || len(p.queue)+len(p.toDelete) == 0 {
 		return
@@ -233,7 +232,7 @@ func (p *phoneRegistrar) commitQueued(ctx actor.Context) {
 	})
 }
 
-// applyRegister adds the change of a REGISTER to the next commit, or answers at once if nothing changes.
+// applyRegister adds the change of a REGISTER to the next commit. If nothing changes, it responds at once.
 func (p *phoneRegistrar) applyRegister(u *registrar.Update, fresh map[string][]registrar.Binding, now time.Time) {
 	if _, known := p.phones[u.AccountID]; !known {
 		u.Refuse(403, 0)
@@ -326,7 +325,8 @@ func (p *phoneRegistrar) setPhones(ctx actor.Context, list []domain.Phone) {
 	p.commitQueued(ctx)
 }
 
-// removeExpired removes expired registrations. Their rows may stay in the store: a load ignores expired ones.
+// removeExpired removes expired registrations from memory. Their rows may stay in the store, because the actor ignores
+// expired rows when it loads them.
 func (p *phoneRegistrar) removeExpired(ctx actor.Context) {
 	now := time.Now()
 	for id, list := range p.bindings {
@@ -393,7 +393,7 @@ func (p *phoneRegistrar) listContacts() ContactList {
 	return out
 }
 
-// refuseAll answers all waiting REGISTERs with 503, so that the phones retry.
+// refuseAll answers all REGISTERs that wait for a commit with 503, so that the phones repeat them.
 func (p *phoneRegistrar) refuseAll() {
 	for _, u := range p.awaitingCommit {
 		u.Refuse(503, retryAfter)

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// slowStore is a store whose first commit waits.
+// slowStore is a store whose first commit waits until the test closes gate.
 type slowStore struct {
 	once sync.Once
 	gate chan struct{}
@@ -62,7 +62,8 @@ func startUserAgent(t *testing.T, prepare func(*sip.UserAgent)) *sip.UserAgent {
 	return ua
 }
 
-// A stolen password must not stay usable in a queued REGISTER.
+// A REGISTER that waits in the queue while the phone's password changes must be refused, because the old password may
+// be stolen.
 func TestQueuedRegisterIsRefusedAfterAPasswordChange(t *testing.T) {
 	t.Parallel()
 	phone := func(name, password string) domain.Phone {

@@ -1,5 +1,5 @@
-// Package storecache wraps the store of a shard. It caches values computed from a workspace's records until one of
-// the records changes, notifies readers of new events, and refuses commits to deleted workspaces.
+// Package storecache wraps the store of a shard. It caches values that are computed from the records of a workspace
+// until one of these records changes. It notifies readers of new events and refuses commits to deleted workspaces.
 package storecache
 
 import (
@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// maxCacheAge limits the age of an entry. A commit of unknown outcome may take effect after its change was counted.
+// maxCacheAge limits the age of a cache entry. A commit whose outcome is unknown may take effect after the cache has
+// reacted to it, so an entry may be outdated for this time.
 const maxCacheAge = 2 * time.Second
 
-// maxCacheEntries is the capacity of one Cache.
+// maxCacheEntries is the maximum number of entries in one Cache. A full cache is emptied.
 const maxCacheEntries = 4096
 
-// changeCounter counts the changes of a workspace's agents, pathways, numbers and trunks.
+// changeCounter counts how often the agents, pathways, numbers and trunks of a workspace have changed.
 type changeCounter interface {
 	Changes(workspace string) uint64
 }
@@ -33,8 +34,8 @@ type cacheEntry[T any] struct {
 	loadedAt time.Time
 }
 
-// Current returns the value of a key. It calls load if there is no entry or if a record of the workspace has
-// changed.
+// Current returns the value of a key. It calls load if no value is cached or if an agent, pathway, number or trunk of
+// the workspace has changed.
 func (r *Cache[T]) Current(s changeCounter, workspace, key string, load func() (T, error)) (T, error) {
 	count, now := s.Changes(workspace), time.Now()
 	return r.getOrLoad(cacheKey{workspace, key}, load, cacheEntry[T]{changes: count, loadedAt: now}, func(have cacheEntry[T]) bool {
@@ -42,12 +43,12 @@ func (r *Cache[T]) Current(s changeCounter, workspace, key string, load func() (
 	})
 }
 
-// Permanent returns the value of a key that never changes.
+// Permanent returns the value of a key whose value never changes. It calls load if no value is cached.
 func (r *Cache[T]) Permanent(workspace, key string, load func() (T, error)) (T, error) {
 	return r.getOrLoad(cacheKey{workspace, key}, load, cacheEntry[T]{}, func(cacheEntry[T]) bool { return true })
 }
 
-// Remove deletes the entry of a key.
+// Remove deletes the cached value of a key.
 func (r *Cache[T]) Remove(workspace, key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/storecache"
 )
 
-// counter is the number of changes of every workspace.
+// counter is a changeCounter that returns its own value for every workspace.
 type counter uint64
 
 func (c *counter) Changes(string) uint64 { return uint64(*c) }

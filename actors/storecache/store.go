@@ -11,22 +11,22 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// countedKinds are the kinds of records that every call needs and that rarely change. Counting their changes allows
-// to cache values computed from them.
+// countedKinds are the kinds of records that every call needs and that rarely change. The Store counts their changes,
+// so that a Cache can keep values computed from them.
 var countedKinds = []string{"agent", "agent_version", "pathway", "number", "trunk"} //nolint:gochecknoglobals // a table
 
-// Backend is the store that a Store wraps.
+// Backend is the store of a shard, which a Store wraps.
 type Backend interface {
 	commit.Store
-	// Healthy returns nil while commits succeed.
+	// Healthy returns an error if commits currently fail.
 	Healthy() error
-	// Erase removes all rows of a workspace, its events and its data key. No commit to the workspace may run
-	// meanwhile. An interrupted Erase may be repeated.
+	// Erase removes all rows of a workspace, its events and its data key. No commit to the workspace may run at the same
+	// time. The caller may repeat an interrupted Erase.
 	Erase(ctx context.Context, workspace string) error
 }
 
 // Store wraps a Backend. It counts the changes of countedKinds, notifies readers of new events and refuses commits
-// to closed workspaces.
+// to workspaces that CloseWorkspace has closed.
 type Store struct {
 	Backend
 	mu           sync.RWMutex
@@ -46,7 +46,7 @@ func New(s Backend) *Store {
 	return c
 }
 
-// CloseWorkspace refuses further commits to a workspace and waits until its running commits end.
+// CloseWorkspace makes the Store refuse further commits to a workspace, and waits until the running commits end.
 func (s *Store) CloseWorkspace(workspace string) {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -65,7 +65,7 @@ func (s *Store) IsDeleted(workspace string) bool {
 	return s.closed[workspace]
 }
 
-// beginCommit registers a commit. It returns false if the workspace is closed.
+// beginCommit counts a commit as running. It returns false if CloseWorkspace has closed the workspace.
 func (s *Store) beginCommit(workspace string) bool {
 	s.writeMu.Lock()
 	defer s.writeMu.Unlock()
@@ -84,8 +84,8 @@ func (s *Store) endCommit(workspace string) {
 	}
 }
 
-// Apply commits a change to the backend. It counts the change after the commit: a reader that counted before reads
-// the records again.
+// Apply commits a change to the backend and then counts it. A reader that read the count before the commit therefore
+// sees a different count afterwards and reads the records again.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if !s.beginCommit(c.Workspace) {
 		return nil, domain.ErrFenced
@@ -110,7 +110,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	return events, err
 }
 
-// eventNotifiers notify readers of event logs about new events. The zero value is ready to use.
+// eventNotifiers notifies the readers of event logs when new events are committed. The zero value is ready to use.
 type eventNotifiers struct {
 	mu      sync.Mutex
 	waiting map[string]chan struct{} // by workspace

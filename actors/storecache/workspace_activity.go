@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// activitySlice is the resolution of an activity in time. activitySlices of them are one minute, so the counts
-// cover the last 54 to 60 seconds.
+// activitySlice is the length of one time slice of an activity. activitySlices slices are one minute. The oldest slice
+// is dropped as a whole, so the counts cover the last 54 to 60 seconds.
 const (
 	activitySlice  = 6 * time.Second
 	activitySlices = 10
@@ -22,7 +22,7 @@ type activity struct {
 	slices [activitySlices]struct{ number, calls, commits int64 }
 }
 
-// addCommit counts a commit and the calls that start with it.
+// addCommit counts a commit, and the new calls that it contains.
 func (a *activity) addCommit(c *commit.Change, now time.Time) {
 	begun := int64(0)
 	for i := range c.Events {
@@ -41,7 +41,7 @@ func (a *activity) addCommit(c *commit.Change, now time.Time) {
 	s.commits++
 }
 
-// lastMinute returns the counts of the last minute.
+// lastMinute returns the numbers of new calls and commits of the last minute.
 func (a *activity) lastMinute(now time.Time) (calls, commits int) {
 	number := now.UnixNano() / int64(activitySlice)
 	a.mu.Lock()
@@ -55,7 +55,7 @@ func (a *activity) lastMinute(now time.Time) (calls, commits int) {
 	return calls, commits
 }
 
-// activityOf returns the activity of a workspace.
+// activityOf returns the counters of the recent activity of a workspace.
 func (s *Store) activityOf(workspace string) *activity {
 	v, ok := s.activities.Load(workspace)
 	if !ok {

@@ -1,4 +1,4 @@
-// Package testcalls connects test calls from the built-in test carrier with the requests that ordered them.
+// Package testcalls assigns the calls of the built-in test carrier to the API requests that placed them.
 package testcalls
 
 import (
@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Order is what a test call was ordered for. The INVITE of the call carries the order's mark in the header
-// testcarrier.TestHeader.
+// Order is the API request for a test call. The INVITE of the call contains the mark of the order, a unique string, in
+// the header testcarrier.TestHeader.
 type Order struct {
 	WorkspaceID string
 	AgentID     string               // agent that answers; "": the agent of the called number
@@ -16,8 +16,8 @@ type Order struct {
 	OnSegment   func(domain.Segment) // receives the transcript of the call; nil: no receiver
 }
 
-// Registry holds orders by mark, and the receivers of the transcripts of test calls. Its methods are safe for
-// concurrent use. The zero value is ready to use.
+// Registry holds the pending orders of test calls by their mark, and the receivers of the transcripts of test calls.
+// Its methods are safe for concurrent use. The zero value is ready to use.
 type Registry struct {
 	mu       sync.Mutex
 	orders   map[string]*entry
@@ -31,8 +31,8 @@ type entry struct {
 	callID  string      // ID of the call whose transcript is delivered; "": none yet
 }
 
-// Add registers an order under its mark. arrived receives the ID of the call once its actor runs. remove deletes
-// the order.
+// Add registers an order under its mark, the string in the header of the INVITE. arrived receives the ID of the call
+// once its actor runs. remove deletes the order.
 func (r *Registry) Add(mark string, o Order) (arrived <-chan string, remove func()) {
 	e := &entry{Order: o, arrived: make(chan string, 1)}
 	r.mu.Lock()
@@ -48,7 +48,7 @@ func (r *Registry) Add(mark string, o Order) (arrived <-chan string, remove func
 	}
 }
 
-// Order returns the order of a mark; false if there is none.
+// Order returns the order that was added under a mark. The second result is false if there is none.
 func (r *Registry) Order(mark string) (Order, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,8 +59,8 @@ func (r *Registry) Order(mark string) (Order, bool) {
 	return e.Order, true
 }
 
-// AssignCall sets the call of an order before the conversation starts. From then on the order's OnSegment receives
-// the transcript.
+// AssignCall assigns a call to an order before the conversation starts. From then on the order's OnSegment receives
+// the transcript of the call.
 func (r *Registry) AssignCall(mark, callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (r *Registry) AssignCall(mark, callID string) {
 	}
 }
 
-// ReportArrival reports that the actor of a call runs, and removes its order.
+// ReportArrival sends the ID of a call whose actor runs to the channel that Add returned, and removes the order.
 func (r *Registry) ReportArrival(mark, callID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *Registry) ReportArrival(mark, callID string) {
 	}
 }
 
-// Cancel removes the order of a test call whose client has disconnected. arrived is the channel that Add returned
+// Cancel removes the order of a test call whose API client has disconnected. arrived is the channel that Add returned
 // for the order.
 func (r *Registry) Cancel(mark string, arrived <-chan string) {
 	r.mu.Lock()
@@ -95,7 +95,7 @@ func (r *Registry) Cancel(mark string, arrived <-chan string) {
 	}
 }
 
-// Watcher returns the function that receives the transcript of a call; nil: none.
+// Watcher returns the function that receives the transcript of a call. It returns nil if the call has no receiver.
 func (r *Registry) Watcher(callID string) func(domain.Segment) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

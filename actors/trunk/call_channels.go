@@ -7,27 +7,27 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// channelsOfCall lists the channels of a call: one for each leg that has not ended.
+// channelsOfCall lists the trunk channels that a call occupies: one for each leg that has not ended.
 type channelsOfCall struct {
 	calledNumber string // E.164
 	channels     []channel
 }
 
-// channel is the channel that a granted slot occupies.
+// channel is the trunk channel that a granted slot occupies. A trunk limits the number of its channels.
 type channel struct {
 	state    *trunkState
-	trunk    *domain.Trunk // version of the trunk when the slot was granted
-	key      string        // of the target, as in Slot
+	trunk    *domain.Trunk // settings of the trunk when the slot was granted
+	key      string        // key of the target, as in Slot.Key
 	reserved domain.Amount // price of the first minute, until the leg ends or is answered
 }
 
-// callChannels holds the channels of all calls and the money that they reserve.
+// callChannels holds the trunk channels that all calls occupy, and reserves the price of each call.
 type callChannels struct {
 	byCall map[string]*channelsOfCall // by call ID
 	spend  *spendLedger
 }
 
-// add adds the channel of a granted slot and reserves its price.
+// add adds the channel of a granted slot to its call and reserves the price of the call.
 func (all *callChannels) add(call, to string, c channel) {
 	of := all.byCall[call]
 	if of == nil {
@@ -38,13 +38,13 @@ func (all *callChannels) add(call, to string, c channel) {
 	of.channels = append(of.channels, c)
 }
 
-// addHeld adds a channel for a call of an earlier process, without a slot.
+// addHeld occupies a channel of a trunk for a call that an earlier process left open. The call has no slot.
 func (all *callChannels) addHeld(call string, b *trunkState) {
 	b.channels++
 	all.add(call, "", channel{state: b, trunk: b.trunk})
 }
 
-// release frees the channel of one leg and its reservation.
+// release frees the channel of one leg of a call and releases the amount that the leg has reserved.
 func (all *callChannels) release(call, key string) {
 	h := all.byCall[call]
 	if h == nil {
@@ -76,8 +76,8 @@ func (all *callChannels) find(call, key string) (c *channel, to string) {
 	return nil, ""
 }
 
-// releaseAll frees all channels of a call. A meter that still runs belongs to a call whose actor stopped without
-// reporting the end.
+// releaseAll frees all channels of a call. If the cost of the call is still being counted, the call actor has stopped
+// without reporting the end of the call.
 func (all *callChannels) releaseAll(call string) {
 	all.spend.stopLostMeter(call, time.Now())
 	if h := all.byCall[call]; h != nil {
@@ -89,7 +89,7 @@ func (all *callChannels) releaseAll(call string) {
 	}
 }
 
-// freeChannel frees a channel of the trunk. If the call was the probe, the probe ends too.
+// freeChannel frees a channel of the trunk. If the call was probing whether the trunk works, the probe ends too.
 func (b *trunkState) freeChannel(call string) {
 	b.channels--
 	if b.probe.call == call {

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// LiveNumbers returns the active numbers of a workspace and environment, without the catch-all "*".
+// LiveNumbers returns the active phone numbers of a workspace and environment, without the catch-all number "*".
 func LiveNumbers(ctx context.Context, store commit.Store, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	var out []*domain.PhoneNumber
 	err := commit.ForEachRow(ctx, store, "number", workspaceID, "env="+string(env), func(n *domain.PhoneNumber) {
@@ -19,8 +19,8 @@ func LiveNumbers(ctx context.Context, store commit.Store, workspaceID string, en
 	return out, err
 }
 
-// CallerIDs returns the numbers that a trunk may show. The trunk's caller_ids come first, then the workspace's
-// numbers with this trunk, then its numbers without a trunk.
+// CallerIDs returns the numbers that calls over a trunk may show as caller ID. The trunk's caller_ids come first, then
+// the workspace's numbers with this trunk, then its numbers without a trunk.
 func CallerIDs(t *domain.Trunk, numbers []*domain.PhoneNumber) []string {
 	out := slices.Clip(t.CallerIDs)
 	for _, trunkID := range []string{t.ID, ""} {

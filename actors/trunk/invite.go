@@ -12,16 +12,17 @@ import (
 
 // Caller is the caller identity that the callee sees.
 type Caller struct {
-	Number    string // E.164, or domain.Anonymous to withhold the number; "": the number of the slot
+	Number    string // E.164, or domain.Anonymous to withhold the number; "": Slot.From
 	Name      string
 	Diversion string // number that was called first, if the call is forwarded; "": none
-	// Identity holds the caller's signatures (RFC 8224), which are forwarded unchanged with Diversion. Several are
-	// joined with ", ".
+	// Identity contains the caller's signatures (RFC 8224). They are forwarded unchanged, together with a Diversion
+	// header. Several signatures are joined with ", ".
 	Identity string
 }
 
-// FillInvite fills the trunk's part of an INVITE to a number in E.164: target, credentials, number formats and
-// caller ID. It is the last check of the dialled number: after an error the INVITE must not be sent.
+// FillInvite fills in the parts of an INVITE that depend on the trunk: target, credentials, number formats and caller
+// ID. to is the called number in E.164. FillInvite is the last check of this number: after an error the caller must
+// not send the INVITE.
 func (s *Slot) FillInvite(in *sip.Invite, to string, c Caller) error {
 	t := s.Trunk()
 	dialled := to
@@ -77,7 +78,7 @@ func callerHeaders(t *domain.Trunk, in *sip.Invite, shown string, withheld bool,
 			out = append(out, message.Header{Name: h, Value: address(shown) + ";party=calling;screen=yes;privacy=" + privacy})
 		case h == domain.HeaderDiversion && c.Diversion != "" && c.Diversion != domain.Anonymous:
 			out = append(out, message.Header{Name: h, Value: address(c.Diversion) + ";reason=unconditional"})
-			for one := range strings.SplitSeq(c.Identity, ", ") { // it speaks of the number: never of one withheld
+			for one := range strings.SplitSeq(c.Identity, ", ") { // a signature contains the number, so none is sent if the number is withheld
 				if one != "" && !withheld { // a signature names the number, so it is dropped with a withheld number
 					out = append(out, message.Header{Name: "Identity", Value: one})
 				}

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// All calls of the trunk fail. Requests that can wait are denied until the next probe, and one call at a time
-// probes, at growing intervals. The first probe that rings makes the trunk usable for all.
+// All calls of the trunk fail. Requests with MayProbe are denied until the next probe call. One call at a time probes
+// the trunk, at growing intervals. The first probe call that rings makes the trunk usable for all calls.
 func TestOnlyOneCallProbesATrunkThatIsOut(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		a, ask, end := startTrunks(sys, newTrunk("one", nil))

@@ -13,11 +13,11 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// registerRetry is the pause after a registration that could not start: SIP is not listening yet, or the trunk's
-// settings are unusable.
+// registerRetry is the pause after a registration that could not start, either because SIP is not listening yet or
+// because the trunk's settings are unusable.
 const registerRetry = 5 * time.Second
 
-// Messages of a registration.
+// Messages of the registration actor.
 type (
 	// Registered reports each change of a registration's state to the parent actor.
 	Registered struct {
@@ -29,7 +29,7 @@ type (
 	registrationRetry   struct{}
 )
 
-// Control admits the message even if the mailbox is full: each is an answer or a timer.
+// Control marks the messages as ones that a full mailbox admits too, because each is an answer or a timer message.
 func (Registered) Control()          {}
 func (registrationChanged) Control() {}
 func (registrationRetry) Control()   {}
@@ -42,7 +42,7 @@ type RegistrationConfig struct {
 }
 
 // registration is the actor that keeps one trunk registered with its carrier. It is a child of the trunks actor.
-// When it stops it removes the contact.
+// When it stops, it removes its contact from the carrier's registrar.
 type registration struct {
 	cfg     RegistrationConfig
 	current *sipregistration.Registration
@@ -89,7 +89,8 @@ func (r *registration) start(ctx actor.Context) {
 	r.current = now
 }
 
-// registerTo returns the registration settings of a trunk: its proxy with the best priority, and its credentials.
+// registerTo returns the registration settings of a trunk: the preferred proxy of the trunk, and its credentials. It
+// returns false if the trunk lacks either.
 func registerTo(t *domain.Trunk) (sipregistration.Config, bool) {
 	if t.Auth == nil || t.Auth.Username == "" || len(t.Proxies) == 0 {
 		return sipregistration.Config{}, false
@@ -107,7 +108,7 @@ func registerTo(t *domain.Trunk) (sipregistration.Config, bool) {
 	}, true
 }
 
-// report reports a state to the parent.
+// report sends the state of the registration to the trunks actor, which is the parent.
 func (r *registration) report(ctx actor.Context, s sipregistration.State) {
 	if p := ctx.Parent(); p != nil {
 		ctx.Send(p, Registered{TrunkID: r.cfg.Trunk.ID, State: s})

@@ -11,7 +11,7 @@ import (
 	sipregistration "github.com/callboard/callboard/sip/registration"
 )
 
-// registrations holds the child actors of the trunks that register.
+// registrations starts and stops a child actor for each trunk that registers with its carrier.
 type registrations struct {
 	register func(sipregistration.Config) (*sipregistration.Registration, error) // nil: no trunk registers
 	log      *slog.Logger
@@ -19,11 +19,11 @@ type registrations struct {
 }
 
 type registrationChild struct {
-	pid      *actor.PID // settings of the trunk when the child was started
-	settings string     // of the trunk when the child was started
+	pid      *actor.PID
+	settings string // settings of the trunk when the child was started
 }
 
-// set starts the registrations of trunks that are new or have changed, and stops the others.
+// set starts the registrations of trunks that are new or have changed. It stops those of changed and removed trunks.
 func (r *registrations) set(ctx actor.Context, trunks []*trunkState) {
 	if r.register == nil {
 		return
@@ -56,10 +56,10 @@ func (r *registrations) set(ctx actor.Context, trunks []*trunkState) {
 	}
 }
 
-// update stores the state of a trunk's registration.
+// update sets the registration state that the API shows for a trunk.
 func (r *registrations) update(b *trunkState, s sipregistration.State) {
 	if b == nil || b.registration == nil || s.Status == sipregistration.Removed {
-		return // of a replaced registration
+		return // the state is of a registration that was replaced
 	}
 	shown := func(at time.Time) *time.Time {
 		if at.IsZero() {

@@ -16,13 +16,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// workspaceWithCap configures a workspace with a daily_spend_cap of 1.00. spent reads its billing ledger.
+// workspaceWithCap returns the configuration of a workspace with a daily_spend_cap of 1.00. spent returns the sum of
+// the workspace's billing ledger.
 func workspaceWithCap(spent func(context.Context, time.Time) (domain.Amount, error)) trunk.Config {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: "1.00"}}}
 	return trunk.Config{Workspace: func() *domain.Workspace { return w }, ReadLedgerSpend: spent}
 }
 
-// assertCapLeaves checks that the cap leaves exactly micros for an SMS message.
+// assertCapLeaves checks that an SMS message with the price micros fits under the spend cap, and a higher price does
+// not.
 func assertCapLeaves(t *testing.T, sys *actor.ActorSystem, trunks *actor.PID, micros domain.Amount, why string) {
 	t.Helper()
 	fits := func(micros domain.Amount) bool {

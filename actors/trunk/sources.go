@@ -20,18 +20,18 @@ import (
 // lookupLimit limits one DNS look-up of a proxy.
 const lookupLimit = 5 * time.Second
 
-// Sources holds the source addresses of the trunks of all workspaces. It is read for every message of an unknown
-// source, so reads use an immutable index. Its methods are safe for concurrent use.
+// Sources holds the source addresses of the trunks of all workspaces. The SIP user agent reads it for every message
+// from an unknown source address, so reads use an immutable index. Its methods are safe for concurrent use.
 type Sources struct {
 	mu                sync.Mutex // serializes updates
 	byWorkspace       map[string][]trunkSource
 	lastUpdate        uint64
 	updateByWorkspace map[string]uint64 // update that set each workspace's trunks
 	index             atomic.Pointer[sourceIndex]
-	// Resolve looks up the host names of proxies; nil: host names admit no source.
+	// Resolve looks up the host names of proxies. If it is nil, host names admit no source address.
 	Resolve func(context.Context, resolve.Target) ([]resolve.Target, error)
-	// TestCarrier returns the source address of the built-in test carrier; nil: none. It must be set before the
-	// first message.
+	// TestCarrier returns the source address of the built-in test carrier. It is nil if there is no test carrier, and
+	// must be set before the first SIP message arrives.
 	TestCarrier func() netip.AddrPort
 }
 
@@ -60,14 +60,14 @@ type network struct {
 	entry  Entry
 }
 
-// NewSources returns empty Sources, which admit no source.
+// NewSources returns Sources without trunks, which admit no source address.
 func NewSources() *Sources {
 	b := &Sources{byWorkspace: make(map[string][]trunkSource), updateByWorkspace: make(map[string]uint64)}
 	b.index.Store(&sourceIndex{exact: make(map[netip.Addr][]Entry)})
 	return b
 }
 
-// NextUpdate returns the number of an update. It is called before the trunks for Set are read.
+// NextUpdate returns the number of a new update for Set. The caller calls it before it reads the trunks from the store.
 func (b *Sources) NextUpdate() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,8 +75,9 @@ func (b *Sources) NextUpdate() uint64 {
 	return b.lastUpdate
 }
 
-// Set replaces a workspace's trunks unless a later update has done so. It looks up host names and may take seconds,
-// so an actor must call it from background work.
+// Set replaces a workspace's trunks. turn is the number from NextUpdate: Set does nothing if an update with a higher
+// number has already been applied. Set looks up host names and may take seconds, so an actor must call it in a
+// background goroutine.
 func (b *Sources) Set(ctx context.Context, turn uint64, workspaceID string, trunks []domain.Trunk) {
 	sources := make([]trunkSource, 0, len(trunks))
 	for _, t := range trunks {
@@ -115,8 +116,8 @@ func (b *Sources) Set(ctx context.Context, turn uint64, workspaceID string, trun
 	b.index.Store(ix)
 }
 
-// compareAge orders entries by the age of their trunks. If several workspaces claim a source, the oldest trunk
-// takes its calls.
+// compareAge orders entries by the age of their trunks. If trunks of several workspaces have the same source address,
+// the oldest trunk gets its calls.
 func compareAge(a, b Entry) int {
 	return cmp.Or(a.Trunk.CreatedAt.Compare(b.Trunk.CreatedAt), cmp.Compare(a.Trunk.ID, b.Trunk.ID))
 }
@@ -196,8 +197,8 @@ func (b *Sources) TrunksAt(from netip.AddrPort) []Entry {
 	return out
 }
 
-// Admit decides about a message from a source. The user agent must authenticate it if all trunks at the source have
-// inbound.auth.
+// Admit decides whether the user agent accepts a message from a source address. The sender must authenticate if all
+// trunks at the address have inbound.auth.
 func (b *Sources) Admit(s transport.Source) sip.Admission {
 	found := b.TrunksAt(s.Addr)
 	if len(found) == 0 {
@@ -216,7 +217,7 @@ func (b *Sources) Admit(s transport.Source) sip.Admission {
 	return a
 }
 
-// accountOf returns the account of a trunk at the source with this user name.
+// accountOf returns the digest account with a user name of one of the found trunks.
 func accountOf(found []Entry, user string) (auth.Account, bool) {
 	for i := range found {
 		if digest := found[i].Trunk.Inbound.Auth; digest != nil && digest.Username == user {

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// Calls to unknown numbers go to the first trunk of their source. A workspace that names another workspace's
-// carrier must not get them.
+// Calls to unknown numbers go to the oldest trunk with their source address. A workspace that later adds a trunk with
+// the address of another workspace's carrier must not get them.
 func TestOldestTrunkOfASourceTakesItsCalls(t *testing.T) {
 	t.Parallel()
 	at := func(id, from string, day int) domain.Trunk {
@@ -45,7 +45,7 @@ func TestOldestTrunkOfASourceTakesItsCalls(t *testing.T) {
 	}
 }
 
-// DNS look-ups may be slow. An older update must not replace a newer one, or a deleted trunk would admit calls.
+// An update whose DNS look-up is slow must not replace a newer update, or a deleted trunk would admit calls.
 func TestSlowLookUpDoesNotRestoreADeletedTrunk(t *testing.T) {
 	t.Parallel()
 	b, asked, found := trunk.NewSources(), make(chan struct{}), make(chan struct{})

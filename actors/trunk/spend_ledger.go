@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// spendLedger counts today's spending of the workspace on outbound calls and SMS messages, and reservations.
-// daily_spend_cap limits the sum of both. It is not the billing ledger, which consists of the stored rows of ended
-// calls.
+// spendLedger counts what the workspace has spent today on outbound calls and SMS messages, and the amounts that are
+// reserved for them. daily_spend_cap limits the sum of both. It differs from the billing ledger, which consists of
+// the stored rows of ended calls.
 type spendLedger struct {
 	day      int64         // days since 1970 in UTC
 	micros   domain.Amount // spent today, without the live calls of this process
@@ -23,29 +23,30 @@ type spendLedger struct {
 	known    bool          // today's spending of earlier processes has been read
 	meters   map[string]*meter
 
-	reserved    domain.Amount            // for unanswered calls and queued SMS messages
+	reserved    domain.Amount            // amount reserved for unanswered calls and queued SMS messages
 	smsReserved map[string]domain.Amount // part of reserved, by SMS message
 	cancelTimer func()                   // cancels the timer of the next reservation; nil: no timer runs
 
-	// restored holds parts of micros by call. They belong to calls that were live in an earlier process, and to
-	// calls whose actor stopped without reporting the end. A process that resumes such a call subtracts the amount.
+	// restored contains, by call, amounts that are included in micros. They belong to calls that were live in an earlier
+	// process, and to calls whose actor stopped without reporting the end. A process that resumes such a call subtracts
+	// the amount.
 	restored map[string]domain.Amount
 	resumed  map[string]bool // calls resumed while known is false
 
-	// settled holds SMS messages of today that are counted although their sender has not reported them as stored
-	// yet.
+	// settled contains SMS messages of today whose price is already counted, although the process that sent them has not
+	// yet reported them as stored.
 	settled   map[string]bool
 	staleRead bool // an SMS message was sent during the read of the billing ledger
 }
 
-// Control admits the message even if the mailbox is full: its SMS message was accepted.
+// Control marks the message as one that a full mailbox admits too, because its SMS message is already accepted.
 func (SettleSMS) Control() {}
 
-// Control admits the message even if the mailbox is full: its SMS message was accepted.
+// Control marks the message as one that a full mailbox admits too, because its SMS message is already accepted.
 func (ReserveSMS) Control() {}
 
 // spendRead is the result of reading today's spending: the sum of the billing ledger, and the stored spending
-// outside it.
+// that the billing ledger does not contain.
 type spendRead struct {
 	day    int64
 	micros domain.Amount
@@ -53,20 +54,20 @@ type spendRead struct {
 	err    error
 }
 
-// Control admits the message even if the mailbox is full.
+// Control marks the message as one that a full mailbox admits too. The actor's own work causes it.
 func (spendRead) Control() {}
 
 const (
 	readTimeout = 20 * time.Second
 	readRetry   = 5 * time.Second
-	capRetry    = time.Minute // until a call that the cap refused is tried again
+	capRetry    = time.Minute // time after which a call that the cap refused may be tried again
 )
 
 func dayOf(t time.Time) int64 { return t.Unix() / 86400 }
 
 func midnight(now time.Time) time.Time { return time.Unix((dayOf(now)+1)*86400, 0).UTC() }
 
-// readSpend reads today's spending of earlier processes.
+// readSpend reads in the background what earlier processes have spent today.
 func (t *Trunks) readSpend(ctx actor.Context) {
 	if t.cfg.ReadLedgerSpend == nil {
 		t.spend.known = true
@@ -83,7 +84,7 @@ func (t *Trunks) readSpend(ctx actor.Context) {
 	})
 }
 
-// onSpendRead adds the read amounts to what this process has counted since.
+// onSpendRead adds the spending of earlier processes to the amount that this process has counted since its start.
 func (t *Trunks) onSpendRead(ctx actor.Context, m spendRead) {
 	if m.err != nil {
 		mailbox.SendAfter(ctx, readRetry, spendReadDue{})
@@ -107,13 +108,13 @@ func (t *Trunks) onSpendRead(ctx actor.Context, m spendRead) {
 	t.serveWaiting(ctx)
 }
 
-// spendReadDue is the timer message that repeats a failed read.
+// spendReadDue is the timer message that repeats a failed read of today's spending.
 type spendReadDue struct{}
 
-// Control admits the message even if the mailbox is full.
+// Control marks the message as one that a full mailbox admits too. The actor's own timer causes it.
 func (spendReadDue) Control() {}
 
-// startDay resets the counters on the first use in a new day (UTC).
+// startDay resets the counters when they are first used on a new day (UTC).
 func (l *spendLedger) startDay(now time.Time) {
 	if day := dayOf(now); day != l.day {
 		l.day, l.micros, l.inLedger, l.settled, l.restored, l.resumed = day, 0, 0, nil, nil, nil
@@ -130,7 +131,7 @@ func (l *spendLedger) spent(now time.Time) domain.Amount {
 	return sum
 }
 
-// spentOrReserved returns what counts against the cap: today's cost and all reservations.
+// spentOrReserved returns the amount that daily_spend_cap limits: today's cost and all reservations.
 func (l *spendLedger) spentOrReserved(now time.Time) domain.Amount {
 	l.startDay(now)
 	sum := l.micros.Plus(l.reserved)
@@ -161,13 +162,13 @@ func (l *spendLedger) releaseSMS(message string) {
 }
 
 // outsideLedger returns the part of today's cost that the billing ledger does not contain: live calls, transfer
-// legs, and calls whose actor stopped.
+// legs, and calls whose actor stopped without reporting the end.
 func (l *spendLedger) outsideLedger(now time.Time) domain.Amount {
 	return l.spent(now).Minus(l.inLedger)
 }
 
-// stopMeter stops the meter of a call of duration talked. inLedger says whether the billing ledger gets a row of
-// the call.
+// stopMeter stops the meter of a call and adds its cost. talked is the duration of the call. inLedger says whether the
+// billing ledger gets a row for the call.
 func (l *spendLedger) stopMeter(call string, talked time.Duration, inLedger bool, now time.Time) {
 	m, ok := l.meters[call]
 	if !ok {
@@ -179,7 +180,7 @@ func (l *spendLedger) stopMeter(call string, talked time.Duration, inLedger bool
 }
 
 // stopLostMeter stops the meter of a call whose actor stopped without reporting the end. It also adds the cost to
-// restored: after a hand-over the next process resumes the meter from the answer and subtracts the amount.
+// restored: if the call was handed over, the next process counts it from the answer and subtracts this amount.
 func (l *spendLedger) stopLostMeter(call string, now time.Time) {
 	m, ok := l.meters[call]
 	if !ok {
@@ -195,8 +196,8 @@ func (l *spendLedger) stopLostMeter(call string, now time.Time) {
 	l.restored[call] = cost
 }
 
-// restore adds the amounts that an earlier process stored for its live calls. It drops those of calls that were
-// resumed before the read ended.
+// restore sets the amounts that an earlier process stored for its live calls. It subtracts the amounts of calls that
+// this process has already resumed.
 func (l *spendLedger) restore(live map[string]domain.Amount) {
 	own := l.restored
 	l.restored = make(map[string]domain.Amount, len(live)+len(own))
@@ -214,7 +215,7 @@ func (l *spendLedger) addSpend(micros domain.Amount, inLedger bool) {
 	}
 }
 
-// workspace returns the workspace whose rules apply; nil: none.
+// workspace returns the workspace whose rules apply. It returns nil if there are no rules.
 func (c *Config) workspace() *domain.Workspace {
 	if c.Workspace == nil {
 		return nil
@@ -222,8 +223,8 @@ func (c *Config) workspace() *domain.Workspace {
 	return c.Workspace()
 }
 
-// checkRules checks a call or an SMS message that costs micros against the workspace's rules. err is nil if it is
-// allowed. until is when to try again; zero: the answer will not change.
+// checkRules checks a call or an SMS message that costs micros against the workspace's rules. err is nil if they allow
+// it. until is the time to try again. It is zero if a retry would not help.
 func (t *Trunks) checkRules(request *RequestSlot, micros domain.Amount, now time.Time) (err *domain.Error, until time.Time) {
 	w := t.cfg.workspace()
 	if w == nil {
@@ -257,7 +258,7 @@ func checkDestination(to string, w *domain.Workspace, env domain.Environment) *d
 	return domain.Errorf(domain.CodeDestinationNotAllowed, "this number cannot be called")
 }
 
-// maxDuration returns the maximum duration of a call by the rules of the workspace; 0: no limit.
+// maxDuration returns the maximum duration of a call by the rules of the workspace. 0 means no limit.
 func (c *Config) maxDuration() time.Duration {
 	if w := c.workspace(); w != nil {
 		return time.Duration(w.Calling.MaxCallMinutes) * time.Minute
@@ -265,7 +266,8 @@ func (c *Config) maxDuration() time.Duration {
 	return 0
 }
 
-// onCheckDestination checks a number in any usual notation and reserves the price of an SMS message.
+// onCheckDestination checks whether the workspace may call a number, which may be in any usual notation. For an SMS
+// message it reserves the price.
 func (t *Trunks) onCheckDestination(ctx actor.Context, m CheckDestination) {
 	now := time.Now()
 	out := DestinationChecked{CallID: m.CallID, To: m.To, MaxDuration: t.cfg.maxDuration(), Generation: m.Generation}
@@ -297,8 +299,8 @@ func (t *Trunks) onSMS(ctx actor.Context, m any) {
 	}
 }
 
-// settleSMS settles an SMS message. The commit that stores the message as sent adds its price to the usage of the
-// day. A running read of the usage may or may not include it, so the read is repeated.
+// settleSMS counts the price of an SMS message. The commit that stores the message as sent adds the price to the billing
+// ledger. A running read of that ledger may or may not include the price, so the read is repeated.
 func (t *Trunks) settleSMS(ctx actor.Context, m SettleSMS) {
 	t.spend.startDay(time.Now())
 	if t.spend.settleSMS(m) {
@@ -312,7 +314,7 @@ func (t *Trunks) settleSMS(ctx actor.Context, m SettleSMS) {
 	}
 }
 
-// settleSMS releases the reservation of a message. counts reports whether its price must be added: only the first
+// settleSMS releases the reservation of a message. counts reports whether the caller must add the price. Only the first
 // report of a message adds it.
 func (l *spendLedger) settleSMS(m SettleSMS) (counts bool) {
 	_, reserved := l.smsReserved[m.Message]

@@ -12,22 +12,22 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// Each minute of a live call is reserved before the last reserved minute ends. A call for which the cap leaves no
-// money ends within its reserved minutes.
+// Times of the reservation of money for live calls. The next minute of a call is reserved before the last reserved
+// minute ends. If the spend cap leaves no money, the call ends within its reserved minutes.
 const (
 	reservedTime   = time.Minute
-	reserveAhead   = 500 * time.Millisecond // before the end of the reserved minutes
+	reserveAhead   = 500 * time.Millisecond // how long before the end of the reserved minutes the next one is reserved
 	reserveAtMost  = 5 * time.Second        // maximum time between two checks
 	reserveAtLeast = 250 * time.Millisecond
-	notifyAgain    = time.Second     // until the owner of a call gets SpendCapReached again
-	releaseRetry   = 5 * time.Second // until a refused call is tried again, if part of the cap is only reserved
+	notifyAgain    = time.Second     // interval at which SpendCapReached is repeated
+	releaseRetry   = 5 * time.Second // time after which a refused call may be tried again, if a reservation may be released meanwhile
 )
 
 // meter counts the cost of an answered call.
 type meter struct {
 	perMinute  domain.Amount
-	answeredAt time.Time     // of the answer
-	reserved   time.Duration // counted from the answer
+	answeredAt time.Time     // time of the answer
+	reserved   time.Duration // call time that is reserved, counted from the answer
 	notifiedAt time.Time     // time of the last SpendCapReached
 }
 
@@ -36,7 +36,7 @@ func (m *meter) spent(now time.Time) domain.Amount {
 	return routing.CallCost(m.perMinute, now.Sub(m.answeredAt))
 }
 
-// due returns when the next minute has to be reserved, or SpendCapReached has to be sent again.
+// due returns the time at which the next minute must be reserved, or SpendCapReached must be sent again.
 func (m *meter) due() time.Time {
 	due := m.answeredAt.Add(m.reserved - reserveAhead)
 	if again := m.notifiedAt.Add(notifyAgain); again.After(due) {
@@ -48,11 +48,11 @@ func (m *meter) due() time.Time {
 // reserveMinutes is the timer message that reserves the next minutes of live calls.
 type reserveMinutes struct{}
 
-// Control admits the message even if the mailbox is full.
+// Control marks the message as one that a full mailbox admits too. The actor's own timer causes it.
 func (reserveMinutes) Control() {}
 
 // initialReservation returns the amount that a call reserves when its slot is granted. It is the price of the first
-// minute, or the plan's price of an attempt if the trunk defines no price for the number.
+// minute. If the trunk defines no price for the number, it is the price of a call attempt in the workspace's plan.
 func (c *Config) initialReservation(b *trunkState, to string) domain.Amount {
 	if perMinute, known := routing.CostPerMinute(b.trunk.Costs, to); known {
 		return perMinute
@@ -63,26 +63,26 @@ func (c *Config) initialReservation(b *trunkState, to string) domain.Amount {
 	return 0
 }
 
-// spendCap is the daily_spend_cap for one decision. An operator may change or remove the cap at any time, so each
-// decision reads the workspace once.
+// spendCap is the daily_spend_cap that one decision uses. An operator may change or remove the cap at any time, so each
+// decision reads it from the workspace once.
 type spendCap struct {
 	micros domain.Amount
-	shown  *domain.Money // as the API shows it
+	shown  *domain.Money // the cap in the form of the API
 }
 
-// spendCapOf returns the cap for calls and SMS messages of an environment; nil: no cap.
+// spendCapOf returns the spend cap for calls and SMS messages of an environment. It returns nil if there is no cap.
 func spendCapOf(w *domain.Workspace, env domain.Environment) *spendCap {
 	if w == nil || w.Calling.DailySpendCap == nil || env != domain.Live {
 		return nil
 	}
 	micros, err := domain.ParseAmount(w.Calling.DailySpendCap.Amount)
-	if err != nil { // checked when the cap was set
+	if err != nil { // cannot happen, because the amount was checked when the cap was set
 		micros = 0
 	}
 	return &spendCap{micros: micros, shown: w.Calling.DailySpendCap}
 }
 
-// affords reports whether the cap leaves micros for today; without a limit it always does.
+// affords reports whether the spend cap allows to spend micros more today. Without a cap the result is true.
 func (l *spendLedger) affords(limit *spendCap, micros domain.Amount, now time.Time) bool {
 	if limit == nil {
 		return true
@@ -91,8 +91,8 @@ func (l *spendLedger) affords(limit *spendCap, micros domain.Amount, now time.Ti
 	return l.known && used < limit.micros && used.Plus(micros) <= limit.micros
 }
 
-// refuseByCap returns the error for a call that the cap does not allow, and when to try again. That is after
-// releaseRetry if a reservation may be released, otherwise after capRetry, at the latest at midnight UTC.
+// refuseByCap returns the error for a call that the spend cap does not allow, and the time to try again. That is after
+// releaseRetry if a reservation may be released, otherwise after capRetry, but at the latest midnight UTC.
 func (l *spendLedger) refuseByCap(limit *spendCap, now time.Time) (err *domain.Error, until time.Time) {
 	end, wait := midnight(now), capRetry // an operator may raise the cap before midnight
 	if l.spentOrReserved(now) > l.spent(now) {
@@ -106,9 +106,9 @@ func (l *spendLedger) refuseByCap(limit *spendCap, now time.Time) (err *domain.E
 		With("daily_spend_cap", limit.shown).With("retry_at", end), until
 }
 
-// chargeResult counts the cost of a leg's result. An answer starts the meter. Without a trunk price the answer, or
-// the final failure of a sent attempt, costs the plan's price of an attempt. The prices are those of the trunk when
-// the slot was granted.
+// chargeResult counts the cost that the result of a leg causes. An answer starts the meter of the call. If the trunk
+// defines no price, an answer, or the final failure of a sent call attempt, costs the plan's price of an attempt. The
+// prices are those of the trunk when the slot was granted.
 func (t *Trunks) chargeResult(ctx actor.Context, m *LegResult, now time.Time) {
 	c, to := t.channels.find(m.CallID, m.Key)
 	if c == nil || c.trunk.Environment != domain.Live {
@@ -132,7 +132,7 @@ func (t *Trunks) chargeResult(ctx actor.Context, m *LegResult, now time.Time) {
 	}
 }
 
-// startMeter starts the meter of an answered call, with the first minute reserved.
+// startMeter starts to count the cost of an answered call. It reserves the first minute.
 func (t *Trunks) startMeter(ctx actor.Context, call string, perMinute domain.Amount, since time.Time) {
 	if perMinute == 0 {
 		return
@@ -142,8 +142,8 @@ func (t *Trunks) startMeter(ctx actor.Context, call string, perMinute domain.Amo
 	t.keeper.scheduleSave(ctx)
 }
 
-// resumeMeter starts the meter of a call that an earlier process answered. The meter counts from the answer, so the
-// stored cost of the call is dropped.
+// resumeMeter starts the meter of a call that was answered in an earlier process. The meter counts from the answer, so
+// the cost that the earlier process stored for the call is dropped.
 func (t *Trunks) resumeMeter(ctx actor.Context, m ResumeMeter) {
 	if m.Environment != domain.Live || m.PerMinute == 0 {
 		return
@@ -156,7 +156,8 @@ func (t *Trunks) resumeMeter(ctx actor.Context, m ResumeMeter) {
 	t.keeper.scheduleSave(ctx)
 }
 
-// markResumed drops the restored cost of a call, at once or when the stored spending is read.
+// markResumed drops the cost that an earlier process stored for a call. If the stored spending has not been read yet,
+// the cost is dropped when it is read.
 func (l *spendLedger) markResumed(call string, now time.Time) {
 	l.startDay(now)
 	l.dropRestoredSpend(call)
@@ -168,15 +169,15 @@ func (l *spendLedger) markResumed(call string, now time.Time) {
 	}
 }
 
-// dropRestoredSpend subtracts what an earlier process counted for a call, because the meter of this process counts
-// it.
+// dropRestoredSpend subtracts the cost that an earlier process counted for a call, because the meter of this process
+// counts the whole call.
 func (l *spendLedger) dropRestoredSpend(call string) {
 	l.micros = l.micros.Minus(l.restored[call])
 	delete(l.restored, call)
 }
 
-// liveSpendByCall returns the cost of resumable calls so far. These are the live calls of this process, and calls
-// of earlier processes that are not resumed here.
+// liveSpendByCall returns the cost so far of each call that a later process may resume. These are the live calls of
+// this process, and calls of earlier processes that this process did not resume.
 func (l *spendLedger) liveSpendByCall(now time.Time) map[string]domain.Amount {
 	out := make(map[string]domain.Amount, len(l.meters)+len(l.restored))
 	maps.Copy(out, l.restored)
@@ -186,7 +187,7 @@ func (l *spendLedger) liveSpendByCall(now time.Time) map[string]domain.Amount {
 	return out
 }
 
-// scheduleReservation sets the timer for the reserved minutes that end first.
+// scheduleReservation sets the timer to the time at which the next minute of a call must be reserved.
 func (t *Trunks) scheduleReservation(ctx actor.Context, now time.Time) {
 	if t.spend.cancelTimer != nil {
 		t.spend.cancelTimer()

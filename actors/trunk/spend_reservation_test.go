@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// newCappedConfig returns a workspace with a spending cap and one trunk with a price per minute.
+// newCappedConfig returns a workspace with a spend cap, and a configuration with one trunk that has a price per minute.
 func newCappedConfig(amount, perMinute string) (*domain.Workspace, trunk.Config) {
 	w := &domain.Workspace{DefaultCountry: "US", Calling: domain.DestinationRules{DailySpendCap: &domain.Money{Amount: amount}}}
 	return w, trunk.Config{
@@ -27,7 +27,7 @@ func newCappedConfig(amount, perMinute string) (*domain.Workspace, trunk.Config)
 	}
 }
 
-// grantedKeys returns the keys of the granted slots by call.
+// grantedKeys returns, by call ID, the target keys of the granted slots.
 func (a *slotRequester) grantedKeys() map[string]string {
 	out := make(map[string]string)
 	for _, m := range a.answers {
@@ -38,7 +38,7 @@ func (a *slotRequester) grantedKeys() map[string]string {
 	return out
 }
 
-// callOwner ends its call when the spending cap is reached.
+// callOwner is an actor that ends its call when it gets SpendCapReached.
 type callOwner struct {
 	trunks *actor.PID
 	call   string
@@ -127,7 +127,7 @@ func TestUnansweredLegReleasesItsReservation(t *testing.T) {
 	})
 }
 
-// resumeMessage is the message that resumes the meter of call a.
+// resumeMessage returns the message that resumes the meter of call a, which was answered at the given time.
 func resumeMessage(answered time.Time) trunk.ResumeMeter {
 	return trunk.ResumeMeter{CallID: "a", Environment: domain.Live, PerMinute: 100_000, Answered: answered}
 }

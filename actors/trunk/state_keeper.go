@@ -13,21 +13,21 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Interval and time limit of storing changed states.
+// Interval and time limit of the commits of changed trunk states.
 const (
 	saveInterval = 10 * time.Second
 	saveTimeout  = 5 * time.Second
 )
 
 type (
-	// statesRead delivers the states that an earlier process stored.
+	// statesRead delivers the trunk states that an earlier process stored.
 	statesRead struct {
 		states []domain.TrunkState
 		err    error
 	}
-	// saveStatesDue is the timer message that stores changed states.
+	// saveStatesDue is the timer message that makes the actor store changed trunk states.
 	saveStatesDue struct{ generation int }
-	// statesSaved is the result of one commit of states.
+	// statesSaved is the result of one commit of trunk states.
 	statesSaved struct {
 		trunks  []string
 		deleted []string
@@ -35,21 +35,22 @@ type (
 	}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control marks the message as one that a full mailbox admits too. The actor's own work causes it.
 func (statesRead) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control marks the message as one that a full mailbox admits too. The actor's own timer causes it.
 func (saveStatesDue) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control marks the message as one that a full mailbox admits too. The actor's own work causes it.
 func (statesSaved) Control() {}
 
-// stateKeeper stores the states of trunks for a restart, with at most one commit every saveInterval.
+// stateKeeper stores the states of trunks, so that they survive a restart. It makes at most one commit every
+// saveInterval.
 type stateKeeper struct {
 	disabled        bool            // states are not stored
-	dirty           map[string]bool // IDs of trunks with changes
+	dirty           map[string]bool // IDs of trunks whose state has changed since the last commit
 	deleted         []string
-	savedSpend      domain.Amount // amount of the last commit
+	savedSpend      domain.Amount // spending in the last commit
 	savedSpendDay   int64
 	generation      int
 	timerSet        bool // the timer is set
@@ -62,7 +63,7 @@ func (k *stateKeeper) deleteTrunk(id string) {
 	k.deleted = append(k.deleted, id)
 }
 
-// readStates reads the states that an earlier process stored.
+// readStates reads in the background the trunk states that an earlier process stored.
 func (t *Trunks) readStates(ctx actor.Context) {
 	if t.cfg.LoadStates == nil {
 		return
@@ -97,7 +98,7 @@ func (t *Trunks) onStatesRead(ctx actor.Context, m statesRead) {
 	t.serveWaiting(ctx)
 }
 
-// markChanged marks the state of a trunk as changed.
+// markChanged records that the state of a trunk has changed and schedules a commit of the changed states.
 func (t *Trunks) markChanged(ctx actor.Context, b *trunkState) {
 	if t.cfg.SaveStates == nil || b.trunk.Simulator {
 		return
@@ -109,7 +110,7 @@ func (t *Trunks) markChanged(ctx actor.Context, b *trunkState) {
 	t.keeper.scheduleSave(ctx)
 }
 
-// scheduleSave sets the timer of the next commit.
+// scheduleSave sets the timer for the next commit, unless it is set or a commit is running.
 func (k *stateKeeper) scheduleSave(ctx actor.Context) {
 	if k.timerSet || k.saving || k.disabled {
 		return
@@ -119,7 +120,7 @@ func (k *stateKeeper) scheduleSave(ctx actor.Context) {
 	mailbox.SendAfter(ctx, saveInterval, saveStatesDue{k.generation})
 }
 
-// saveStates commits all changes.
+// saveStates commits the states of all changed trunks, and the spending that the billing ledger does not contain.
 func (t *Trunks) saveStates(ctx actor.Context) {
 	k := &t.keeper
 	if k.saving {
@@ -174,7 +175,7 @@ func (t *Trunks) onStatesSaved(ctx actor.Context, m statesSaved) {
 	t.keeper.answerFlushes(ctx)
 }
 
-// answerFlushes answers the requests that wait for a commit.
+// answerFlushes answers the FlushStates requests that wait for a commit.
 func (k *stateKeeper) answerFlushes(ctx actor.Context) {
 	for _, pid := range k.flushRequesters {
 		if pid != nil {
@@ -184,8 +185,8 @@ func (k *stateKeeper) answerFlushes(ctx actor.Context) {
 	k.flushRequesters = nil
 }
 
-// savedState returns the state of a trunk as it is stored. alarmsSentAt holds the times of sent alarms by trunk and
-// measure.
+// savedState returns the state of a trunk in the form in which it is stored. alarmsSentAt contains the times of sent
+// alarms. Its keys consist of the trunk ID and the measure.
 func (b *trunkState) savedState(alarmsSentAt map[string]time.Time, now time.Time) domain.TrunkState {
 	s := domain.TrunkState{
 		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, BackoffUntil: b.backoffUntil, BackoffDelay: b.backoffTime, LastError: b.lastErr,
@@ -207,7 +208,7 @@ func (b *trunkState) savedState(alarmsSentAt map[string]time.Time, now time.Time
 	return s
 }
 
-// restoreState adds a stored state. Observations of this process take precedence.
+// restoreState adds a stored state to the state of the trunk. Observations of this process take precedence over it.
 func (b *trunkState) restoreState(s *domain.TrunkState, now time.Time) {
 	b.record.AddMinutes(s.Minutes, now)
 	b.inboundCalls += s.InboundCalls
@@ -236,7 +237,8 @@ func (b *trunkState) restoreState(s *domain.TrunkState, now time.Time) {
 	}
 }
 
-// limitRest limits a stored end of a rest, because the clock may have been set back.
+// limitRest limits a stored time until which a trunk or target is not used. The clock may have been set back since, so
+// that this time could be far in the future.
 func limitRest(until, now time.Time) time.Time {
 	if limit := now.Add(maxRetryAfter); until.After(limit) {
 		return limit

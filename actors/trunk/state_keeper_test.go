@@ -25,7 +25,7 @@ type memoryStates struct {
 	states   map[string]domain.TrunkState
 	spent    domain.Spending
 	commits  int
-	failures int // of the next commits
+	failures int // number of the next commits that fail
 }
 
 func (d *memoryStates) attachTo(cfg *trunk.Config) {

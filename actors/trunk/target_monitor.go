@@ -24,14 +24,14 @@ const (
 )
 
 type (
-	// checkTargetsDue is the timer message to resolve host names and ping targets.
+	// checkTargetsDue is the timer message that makes the actor resolve host names and send OPTIONS to targets.
 	checkTargetsDue struct{ generation int }
-	// targetsResolved delivers the addresses of a trunk's proxies.
+	// targetsResolved delivers the addresses to which the host names of a trunk's proxies resolve.
 	targetsResolved struct {
 		trunkID string
 		targets map[domain.Proxy][]resolve.Target
 	}
-	// targetsPinged delivers the answers of a trunk's targets to OPTIONS.
+	// targetsPinged delivers the results of the OPTIONS requests to a trunk's targets.
 	targetsPinged struct {
 		trunkID  string
 		byTarget map[string]pingOutcome
@@ -42,26 +42,26 @@ type (
 	}
 )
 
-// Control admits the message even if the mailbox is full: each is an answer or a timer.
+// Control marks the messages as ones that a full mailbox admits too, because each is an answer or a timer message.
 func (checkTargetsDue) Control() {}
 func (targetsResolved) Control() {}
 func (targetsPinged) Control()   {}
 
-// targetMonitor decides when the host names of trunks are resolved and their targets pinged.
+// targetMonitor decides when the host names of trunks are resolved and when their targets get OPTIONS requests.
 type targetMonitor struct {
 	resolvedAt map[string]time.Time // by trunk ID
 	pingedAt   map[string]time.Time
-	generation int // of the timer
+	generation int // number of the last timer; messages of earlier timers are ignored
 	cancel     func()
 }
 
-// removeTrunk removes the times of a trunk. A trunk that still exists is then resolved and pinged at once.
+// removeTrunk removes the times of the last checks of a trunk. If the trunk still exists, it is then checked at once.
 func (m *targetMonitor) removeTrunk(id string) {
 	delete(m.resolvedAt, id)
 	delete(m.pingedAt, id)
 }
 
-// stop cancels the timer.
+// stop cancels the timer of the next check.
 func (m *targetMonitor) stop() {
 	if m.cancel != nil {
 		m.cancel()
@@ -69,8 +69,8 @@ func (m *targetMonitor) stop() {
 	}
 }
 
-// checkTargets resolves the host names and pings the targets that are due. It sets the timer while any trunk needs
-// checks.
+// checkTargets resolves the host names and pings the targets whose next check is due. It sets the timer for the next
+// check while any trunk needs checks.
 func (t *Trunks) checkTargets(ctx actor.Context) {
 	now, needed := time.Now(), false
 	for _, b := range t.trunks.states {
@@ -110,7 +110,8 @@ func (t *Trunks) resolveNames(ctx actor.Context, trunkID string, names []domain.
 	})
 }
 
-// onTargetsResolved takes resolved targets into use. A host name without an answer keeps its former targets.
+// onTargetsResolved replaces the targets of a trunk by the resolved addresses. A host name without an answer keeps
+// its former addresses.
 func (t *Trunks) onTargetsResolved(ctx actor.Context, m targetsResolved) {
 	b := t.trunks.byID(m.trunkID)
 	if b == nil {

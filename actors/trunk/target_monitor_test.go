@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// startTrunksWith starts a trunks actor with a configuration and a requester of slots.
+// startTrunksWith starts a trunks actor with a configuration, and an actor that requests slots from it.
 func startTrunksWith(sys *actor.ActorSystem, cfg trunk.Config) (*slotRequester, *actor.PID, func()) {
 	cfg.Log = slog.New(slog.DiscardHandler)
 	pid := sys.Root.Spawn(mailbox.Props(func() actor.Actor { return trunk.New(cfg) }, 100))
@@ -34,7 +34,7 @@ func startTrunksWith(sys *actor.ActorSystem, cfg trunk.Config) (*slotRequester, 
 	return a, ask, func() { sys.Root.Poison(ask); sys.Root.Poison(pid) }
 }
 
-// lastAnswer returns the host of the last granted slot, or the reason of the last denial.
+// lastAnswer returns the target host of the last answer if it was a granted slot, or the reason if it was a denial.
 func lastAnswer(t *testing.T, a *slotRequester) string {
 	t.Helper()
 	synctest.Wait()

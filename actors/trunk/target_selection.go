@@ -7,12 +7,13 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// routingCall returns the request in the form that routing decisions take.
+// routingCall converts the request to the form that package routing uses.
 func (w *RequestSlot) routingCall() routing.Call {
 	return routing.Call{To: w.To, From: w.From, AnyCallerID: w.AnyCallerID, FromTrunkID: w.FromTrunkID, TrunkID: w.TrunkID, Environment: w.Environment}
 }
 
-// nextTarget returns a slot for the trunk's next untried target.
+// nextTarget returns a slot for the next target of the trunk that the call has not tried. If all remaining targets must
+// not be tried now, rests is the time at which the first may be tried again.
 func (t *Trunks) nextTarget(b *trunkState, w *RequestSlot, now time.Time) (slot Slot, rests time.Time, ok bool) {
 	from, err := routing.SelectCallerID(b.trunk, w.routingCall())
 	if err != nil {

@@ -29,13 +29,13 @@ type Alarm struct {
 	Recovered bool
 }
 
-// trunkAlarms raises and clears the alarms of trunks.
+// trunkAlarms raises an alarm when a quality measure of a trunk exceeds its bound, and clears it afterwards.
 type trunkAlarms struct {
 	send   func(ctx context.Context, a Alarm) // nil: alarms are not sent
 	sentAt map[string]time.Time               // by trunk and measure
 }
 
-// check raises the alarms of a trunk whose bounds are exceeded and clears the others.
+// check raises the alarms of a trunk whose bounds are exceeded and clears alarms whose bounds hold again.
 func (l *trunkAlarms) check(ctx actor.Context, b *trunkState, now time.Time) {
 	a := b.trunk.Alarms
 	if a.MinASR <= 0 && a.MinACDSeconds <= 0 && a.MaxShortCallShare <= 0 && len(b.raisedAlarms) == 0 {
@@ -79,7 +79,7 @@ func (l *trunkAlarms) lower(ctx actor.Context, b *trunkState, measure string) {
 	l.publish(ctx, b, Alarm{Measure: measure, Recovered: true, Message: fmt.Sprintf("trunk %s has recovered: %s", b.trunk.Name, measure)})
 }
 
-// publish sends an alarm, outside the actor.
+// publish sends an alarm in a background goroutine, so that the actor does not wait.
 func (l *trunkAlarms) publish(ctx actor.Context, b *trunkState, a Alarm) {
 	if l.send == nil {
 		return

@@ -10,14 +10,14 @@ import (
 // trunkList holds the states of a workspace's trunks, oldest first.
 type trunkList struct {
 	states  []*trunkState
-	records []*domain.Trunk // of states, in the same order
+	records []*domain.Trunk // settings of the trunks in states, in the same order
 }
 
 func (l *trunkList) add(b *trunkState) {
 	l.states, l.records = append(l.states, b), append(l.records, b.trunk)
 }
 
-// byID returns the state of a trunk; nil: no such trunk.
+// byID returns the state of a trunk. It returns nil if there is no such trunk.
 func (l *trunkList) byID(id string) *trunkState {
 	for _, b := range l.states {
 		if b.trunk.ID == id {
@@ -27,8 +27,8 @@ func (l *trunkList) byID(id string) *trunkState {
 	return nil
 }
 
-// routes returns the trunks that may take a number, best first. The test environment uses only the test carrier.
-// The error says why a trunk for the number cannot be used.
+// routes returns the trunks that may take the call of a request, best first. The test environment uses only the test
+// carrier. The error says why trunks for the number cannot be used.
 func (l *trunkList) routes(w RequestSlot) ([]*trunkState, error) {
 	found, refused := routing.SelectTrunks(l.records, w.routingCall())
 	out := make([]*trunkState, len(found))
@@ -38,7 +38,7 @@ func (l *trunkList) routes(w RequestSlot) ([]*trunkState, error) {
 	return out, refused
 }
 
-// recentCalls sums the calls of all live-environment trunks within a window, at most one hour.
+// recentCalls sums the calls of all trunks of the live environment within a period of at most one hour.
 func (l *trunkList) recentCalls(window time.Duration) RecentCalls {
 	var sum RecentCalls
 	now := time.Now()
@@ -52,8 +52,8 @@ func (l *trunkList) recentCalls(window time.Duration) RecentCalls {
 	return sum
 }
 
-// apiStates returns the state of each trunk by ID as the API shows it. A request counts as waiting for its first
-// route.
+// apiStates returns the state of each trunk by ID as the API shows it. A waiting request counts as waiting for the
+// first of its possible trunks.
 func (l *trunkList) apiStates(requests []waitingRequest) map[string]State {
 	now := time.Now()
 	waiting := make(map[*trunkState]int)

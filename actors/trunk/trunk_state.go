@@ -15,8 +15,9 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Penalties of a trunk or target. A throttled trunk waits from minBackoff, doubling to maxBackoff, or as long as
-// its Retry-After says. A target that failed failuresBeforeOut times in a row is tried last for outTime.
+// Pauses of a trunk or target that fails. After a throttling response a trunk pauses for minBackoff, doubling up to
+// maxBackoff, or longer if its Retry-After says so. A target that failed failuresBeforeOut times in a row is tried
+// last for outTime.
 const (
 	minBackoff        = time.Second
 	maxBackoff        = time.Minute
@@ -33,7 +34,7 @@ type trunkState struct {
 	backoffUntil    time.Time // no call before this time
 	backoffTime     time.Duration
 	targets         []target
-	routingTargets  []routing.Target // the targets in the form that routing decisions take
+	routingTargets  []routing.Target // the targets in the form that package routing uses
 	health          map[string]*health
 	resolved        map[domain.Proxy][]resolve.Target // resolved addresses by proxy
 	usedSinceLookup bool                              // used since the last look-up of its host names
@@ -46,21 +47,21 @@ type trunkState struct {
 	probe           probe
 }
 
-// Intervals between probe calls to a trunk that is out.
+// Intervals between probe calls to a trunk whose targets all fail.
 const (
 	minProbeInterval = 5 * time.Second
 	maxProbeInterval = time.Minute
-	probeRetry       = time.Second // retry of other requests while a probe is in progress
+	probeRetry       = time.Second // delay of other requests while a probe call is in progress
 )
 
-// probe is the call that tests whether a trunk works again after all its targets have failed.
+// probe is the state of the calls that test whether a trunk works again after all its targets have failed.
 type probe struct {
 	call     string    // ID of the probe call; "": none
 	failures int       // failed probes in a row
 	next     time.Time // earliest time of the next probe
 }
 
-// waitUntil returns when the next probe may start; zero: now.
+// waitUntil returns the time at which the next probe call may start. It is zero if a probe call may start now.
 func (p *probe) waitUntil(now time.Time) time.Time {
 	switch {
 	case p.call != "":
@@ -71,13 +72,14 @@ func (p *probe) waitUntil(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// scheduleNext schedules the next probe after a failed one.
+// scheduleNext sets the time of the next probe call after a probe call has failed.
 func (p *probe) scheduleNext(now time.Time) {
 	p.call, p.next = "", now.Add(min(minProbeInterval<<min(p.failures, 8), maxProbeInterval))
 	p.failures++
 }
 
-// targetWorks reports whether a target may be used without a probe and without being the last choice.
+// targetWorks reports whether a target may get a normal call. Otherwise the target is used only for a probe call, or if
+// no trunk has a better target.
 func (b *trunkState) targetWorks(key string, w *RequestSlot, now time.Time) bool {
 	if w.MayProbe && b.allTargetsOut(now) {
 		return false
@@ -86,7 +88,7 @@ func (b *trunkState) targetWorks(key string, w *RequestSlot, now time.Time) bool
 	return h == nil || !h.outUntil.After(now)
 }
 
-// allTargetsOut reports whether every target has failed repeatedly and none has worked since.
+// allTargetsOut reports whether no target works: each has failed repeatedly or is currently tried only as the last.
 func (b *trunkState) allTargetsOut(now time.Time) bool {
 	return len(b.targets) > 0 && !slices.ContainsFunc(b.targets, func(t target) bool {
 		h := b.health[t.key]
@@ -94,19 +96,19 @@ func (b *trunkState) allTargetsOut(now time.Time) bool {
 	})
 }
 
-// target is one target of the trunk.
+// target is one SIP server address of the trunk: a proxy, or one resolved address of a proxy's host name.
 type target struct {
 	to    resolve.Target
-	proxy string // as configured in the trunk
+	proxy string // the proxy in the trunk's settings from which the target results
 	key   string
 }
 
-// health is the health of a target. It survives changes of the trunk.
+// health is the health of a target. It is kept when the settings of the trunk change.
 type health struct {
 	failures      int       // failed INVITEs in a row
 	lastSucceeded bool      // the last INVITE reached a callee or got a regular answer
-	outUntil      time.Time // tried last until then
-	restUntil     time.Time // not tried until then
+	outUntil      time.Time // until this time the target is tried only after all others
+	restUntil     time.Time // until this time the target is not tried
 	lastErr       string
 	missedPings   int // unanswered OPTIONS in a row
 	pingedAt      time.Time
@@ -121,7 +123,7 @@ func newTrunkState() *trunkState {
 	}
 }
 
-// setTrunk replaces the settings of the trunk.
+// setTrunk replaces the settings of the trunk and computes its targets again.
 func (b *trunkState) setTrunk(t *domain.Trunk) {
 	b.trunk = t
 	for p := range b.resolved {
@@ -132,7 +134,8 @@ func (b *trunkState) setTrunk(t *domain.Trunk) {
 	b.updateTargets()
 }
 
-// updateTargets computes the targets: each proxy, or the resolved addresses of its host name.
+// updateTargets computes the targets of the trunk. A proxy is one target, or one for each resolved address of its host
+// name.
 func (b *trunkState) updateTargets() {
 	b.targets, b.routingTargets = b.targets[:0], b.routingTargets[:0]
 	kept := make(map[string]*health, len(b.health))
@@ -164,7 +167,8 @@ func (b *trunkState) updateTargets() {
 	b.health = kept
 }
 
-// unresolvedProxies returns the proxies whose host is a name. Behind an outbound proxy no name is resolved here.
+// unresolvedProxies returns the proxies whose host is a name. A trunk with an outbound proxy has none, because the
+// outbound proxy resolves the names.
 func (b *trunkState) unresolvedProxies() []domain.Proxy {
 	if b.trunk.Simulator || b.trunk.OutboundProxy != nil {
 		return nil
@@ -178,14 +182,14 @@ func (b *trunkState) unresolvedProxies() []domain.Proxy {
 	return out
 }
 
-// pickTarget returns the index of the next target for a call. If all remaining targets rest, until is the end of
-// the first rest.
+// pickTarget returns the index of the next target for a call. If all remaining targets must not be tried now, until is
+// the time at which the first may be tried again.
 func (b *trunkState) pickTarget(tried []string, now time.Time) (i int, until time.Time, ok bool) {
 	b.usedSinceLookup = true
 	return routing.SelectTarget(b.routingTargets, tried, now, rand.ExpFloat64)
 }
 
-// blockedReason returns why the trunk cannot take a call now, and until when; "": it can.
+// blockedReason returns why the trunk cannot take a call now, and until when. why is empty if it can take a call.
 func (b *trunkState) blockedReason(now time.Time) (until time.Time, why string) {
 	switch {
 	case b.backoffUntil.After(now):
@@ -198,8 +202,8 @@ func (b *trunkState) blockedReason(now time.Time) (until time.Time, why string) 
 	return time.Time{}, ""
 }
 
-// takeSlot occupies a channel and the next interval of the rate limit. Intervals are evenly spaced: a pause allows
-// no burst.
+// takeSlot occupies a channel and sets the earliest time of the next call. The calls of a rate-limited trunk are evenly
+// spaced, so that no burst follows a pause.
 func (b *trunkState) takeSlot(now time.Time) {
 	b.channels++
 	if b.trunk.CallsPerSecond > 0 {
@@ -207,7 +211,7 @@ func (b *trunkState) takeSlot(now time.Time) {
 	}
 }
 
-// applyResult updates health and statistics from the result of a leg.
+// applyResult updates the health and the statistics of the trunk from the result of a leg.
 func (b *trunkState) applyResult(m *LegResult, now time.Time) {
 	switch {
 	case m.Answered:
@@ -270,8 +274,8 @@ func (b *trunkState) markWorking(key string) {
 	}
 }
 
-// applyPing records the result of OPTIONS. A missed OPTIONS never demotes a target whose INVITEs succeed. An answer
-// makes a target usable at once.
+// applyPing records the result of an OPTIONS request to a target. An unanswered OPTIONS does not demote a target whose
+// INVITEs succeed. An answer makes a failed target usable at once.
 func (b *trunkState) applyPing(key string, p sip.PingResult, err error, now time.Time) {
 	h := b.health[key]
 	if h == nil {
@@ -296,7 +300,7 @@ func (b *trunkState) applyPing(key string, p sip.PingResult, err error, now time
 	b.publishHealth(key, h)
 }
 
-// publishHealth copies a target's health to the routing targets.
+// publishHealth copies the health of a target to routingTargets, from which package routing selects.
 func (b *trunkState) publishHealth(key string, h *health) {
 	for i := range b.routingTargets {
 		if b.routingTargets[i].Key == key {

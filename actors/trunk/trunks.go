@@ -18,7 +18,8 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// defaultMaxWait is how long a RequestSlot may wait for its slot. It is shorter than the lease of a permit.
+// defaultMaxWait is the default of RequestSlot.MaxWait. It is shorter than the time after which an unused call permit
+// expires.
 const defaultMaxWait = 5 * time.Second
 
 // Config configures the trunks of a workspace. Only Trunks and Log are required.
@@ -31,26 +32,26 @@ type Config struct {
 	Register        func(sipregistration.Config) (*sipregistration.Registration, error)               // starts a registration; nil: trunks do not register
 	ReadLedgerSpend func(ctx context.Context, since time.Time) (domain.Amount, error)                 // returns the sum of the billing ledger since a time; nil: 0
 	SendAlarm       func(ctx context.Context, a Alarm)                                                // receives alarms, outside the actor; nil: alarms are not sent
-	// LoadSpending returns the spending that SaveStates stored last; nil: none.
+	// LoadSpending returns the spending that SaveStates stored last. It may be nil if no spending is stored.
 	LoadSpending func(ctx context.Context) (domain.Spending, error)
-	// LoadStates returns all states that SaveStates has stored; nil: none.
+	// LoadStates returns all trunk states that SaveStates has stored. It may be nil if no states are stored.
 	LoadStates func(ctx context.Context) ([]domain.TrunkState, error)
-	// SaveStates stores states and spending and deletes the states of deleted trunks in one commit, outside the
-	// actor. A nil s keeps the stored spending. nil: nothing is stored.
+	// SaveStates stores trunk states and spending, and deletes the states of the deleted trunks gone, in one commit. It
+	// runs in a background goroutine. If s is nil, the stored spending stays. If SaveStates is nil, nothing is stored.
 	SaveStates func(ctx context.Context, states []domain.TrunkState, gone []string, s *domain.Spending) error
 	Log        *slog.Logger
 }
 
-// Trunks is the actor that grants trunk slots to calls. Its components hold the states of trunks, the channels of
+// Trunks is the actor that grants trunk slots to calls. Its components manage the states of trunks, the channels of
 // calls, today's spending, alarms and registrations.
 type Trunks struct {
 	cfg    Config
 	trunks trunkList
 
 	waiting     []waitingRequest
-	generation  int // of the timer for waiting requests
+	generation  int // number of the last timer for waiting requests
 	cancelTimer func()
-	wakeAt      time.Time // time of the timer while cancelTimer is set
+	wakeAt      time.Time // time at which the timer fires, while cancelTimer is set
 
 	channels    callChannels
 	callByPID   map[string]string     // call ID by PID of the call actor
@@ -70,7 +71,7 @@ type waitingRequest struct {
 	deadline  time.Time
 }
 
-// New returns the actor.
+// New returns a trunks actor that has not been started.
 func New(cfg Config) actor.Actor {
 	t := &Trunks{
 		cfg: cfg, callByPID: make(map[string]string), actorByCall: make(map[string]*actor.PID), spend: spendLedger{meters: make(map[string]*meter)},
@@ -144,7 +145,7 @@ func (t *Trunks) Receive(ctx actor.Context) { //nolint:funlen // the table of co
 	}
 }
 
-// answerState answers requests for the state.
+// answerState answers the requests that read the state of the actor.
 func (t *Trunks) answerState(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case GetHealth:
@@ -156,7 +157,7 @@ func (t *Trunks) answerState(ctx actor.Context) {
 	}
 }
 
-// countHeld counts what the actor holds for calls.
+// countHeld counts the channels, calls and waiting requests that the actor holds.
 func (t *Trunks) countHeld() HeldCounts {
 	now := HeldCounts{Holding: len(t.channels.byCall), WatchedActors: len(t.callByPID), Meters: len(t.spend.meters), Waiting: len(t.waiting)}
 	for _, b := range t.trunks.states {
@@ -165,7 +166,7 @@ func (t *Trunks) countHeld() HeldCounts {
 	return now
 }
 
-// receiveOwn handles the messages of the actor's own work and children.
+// receiveOwn handles the messages that the actor's background tasks, timers and child actors send.
 func (t *Trunks) receiveOwn(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case checkTargetsDue:
@@ -256,25 +257,25 @@ func (t *Trunks) onRequestSlot(ctx actor.Context, w RequestSlot) {
 	}
 }
 
-// serveWaiting answers waiting requests in order, as far as possible now.
+// serveWaiting answers those waiting slot requests that can be answered now, in the order of their arrival.
 func (t *Trunks) serveWaiting(ctx actor.Context) {
 	now := time.Now()
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waitingRequest) bool { return !w.isBlocked(now) && t.answerRequest(ctx, w, now) })
 	t.scheduleWakeUp(ctx, now)
 }
 
-// rerouteWaiting selects routes for waiting requests again after the trunks have changed.
+// rerouteWaiting selects the possible trunks of waiting slot requests again after the trunks have changed.
 func (t *Trunks) rerouteWaiting(ctx actor.Context) {
 	now := time.Now()
 	for i := range t.waiting {
-		t.waiting[i].routes, _ = t.trunks.routes(t.waiting[i].request) // none: answered as having no trunk
+		t.waiting[i].routes, _ = t.trunks.routes(t.waiting[i].request) // without routes the next answer is SlotDenied with ReasonNoTrunk
 	} // without routes the request is denied with ReasonNoTrunk
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waitingRequest) bool { return t.answerRequest(ctx, w, now) })
 	t.scheduleWakeUp(ctx, now)
 }
 
-// isBlocked reports cheaply that a request must keep waiting: every route is busy, and some route may become free
-// before the deadline.
+// isBlocked reports whether a slot request must keep waiting: no possible trunk has capacity, and some may have
+// capacity before the deadline. It is cheaper than answerRequest.
 func (w *waitingRequest) isBlocked(now time.Time) bool {
 	if len(w.routes) == 0 || !now.Before(w.deadline) {
 		return false
@@ -288,7 +289,7 @@ func (w *waitingRequest) isBlocked(now time.Time) bool {
 	return true
 }
 
-// scheduleWakeUp sets the timer to the next time at which a waiting request can be answered.
+// scheduleWakeUp sets the timer to the next time at which a waiting slot request may be answered.
 func (t *Trunks) scheduleWakeUp(ctx actor.Context, now time.Time) {
 	if len(t.waiting) == 0 {
 		if t.cancelTimer != nil {
@@ -322,8 +323,8 @@ func (t *Trunks) scheduleWakeUp(ctx actor.Context, now time.Time) {
 	t.cancelTimer = mailbox.SendAfter(ctx, max(at.Sub(now), time.Millisecond), wakeUp{t.generation})
 }
 
-// answerRequest sends Slot or SlotDenied. It returns false if the request has to wait. A recently failed target is
-// used only if no other trunk has a better one.
+// answerRequest sends Slot or SlotDenied to the requester. It returns false if the request has to wait. A target that
+// failed recently is used only if no other trunk has a working target.
 func (t *Trunks) answerRequest(ctx actor.Context, one waitingRequest, now time.Time) bool {
 	w := one.request
 	verdict := SlotDenied{CallID: w.CallID, Reason: ReasonNoTrunk, Generation: w.Generation}
@@ -372,8 +373,8 @@ func (t *Trunks) answerRequest(ctx actor.Context, one waitingRequest, now time.T
 	return true
 }
 
-// grantFailedTarget grants a target that failed recently. If the request may probe and all targets are out, only
-// one probe at a time gets the slot, at growing intervals.
+// grantFailedTarget grants a slot for a target that failed recently. If the request has MayProbe and all targets of
+// the trunk fail, only one call at a time gets the slot, at growing intervals.
 func (t *Trunks) grantFailedTarget(ctx actor.Context, one *waitingRequest, b *trunkState, slot Slot, now time.Time) {
 	if one.request.MayProbe && b.allTargetsOut(now) {
 		if until := b.probe.waitUntil(now); !until.IsZero() {
@@ -395,7 +396,8 @@ func (t *Trunks) grantSlot(ctx actor.Context, one *waitingRequest, b *trunkState
 	ctx.Send(one.requester, slot)
 }
 
-// useStrongerReason keeps the reason that says most: a temporary reason replaces a permanent one.
+// useStrongerReason replaces the reason of the denial if the new reason ranks higher. Temporary reasons rank higher than
+// permanent ones. Of two equal reasons it keeps the earlier time.
 func (n *SlotDenied) useStrongerReason(reason string, until time.Time) {
 	rank := map[string]int{ReasonNoTrunk: 0, ReasonExhausted: 1, ReasonSpendCap: 2, ReasonChannels: 3, ReasonThrottled: 4}
 	switch {
@@ -414,7 +416,7 @@ func (t *Trunks) bindCall(ctx actor.Context, m BindCall) {
 	ctx.Watch(m.Call)
 }
 
-// onLegResult updates health, alarms and spending from the result of a leg.
+// onLegResult updates the health, alarms and spending of a trunk from the result of a leg.
 func (t *Trunks) onLegResult(ctx actor.Context, m *LegResult) {
 	now := time.Now()
 	t.chargeResult(ctx, m, now)
@@ -438,7 +440,7 @@ func (t *Trunks) onLegResult(ctx actor.Context, m *LegResult) {
 	}
 }
 
-// onProbeRinging marks a trunk that was out as working.
+// onProbeRinging marks a trunk as working, because its probe call rings.
 func (t *Trunks) onProbeRinging(ctx actor.Context, m ProbeRinging) {
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		b.markWorking(m.Key)
@@ -447,7 +449,7 @@ func (t *Trunks) onProbeRinging(ctx actor.Context, m ProbeRinging) {
 	}
 }
 
-// onCallEnded counts the duration of an answered call.
+// onCallEnded adds the duration of an answered call to the statistics of its trunk and to the spending.
 func (t *Trunks) onCallEnded(ctx actor.Context, m *CallEnded) {
 	now := time.Now()
 	t.spend.stopMeter(m.CallID, m.Talked, !m.TransferLeg, now)
@@ -473,7 +475,7 @@ func (t *Trunks) onInboundCallArrived(ctx actor.Context, m InboundCallArrived) {
 	t.markChanged(ctx, b)
 }
 
-// releaseCall releases the channels of a stopped call and removes its waiting requests.
+// releaseCall releases the channels of a call and removes its waiting slot requests.
 func (t *Trunks) releaseCall(call string) {
 	t.waiting = slices.DeleteFunc(t.waiting, func(w waitingRequest) bool { return w.request.CallID == call })
 	t.channels.releaseAll(call)

@@ -33,7 +33,7 @@ func newTrunk(id string, change func(*domain.Trunk)) domain.Trunk {
 	return t
 }
 
-// slotRequester forwards requests to the trunks actor and collects the answers.
+// slotRequester is an actor that forwards slot requests to the trunks actor and collects the answers.
 type slotRequester struct {
 	trunks      *actor.PID
 	answers     []any

@@ -22,15 +22,15 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// Limits of one request.
+// Limits of one webhook request.
 const (
 	maxResponseBody    = 64 << 10
 	maxResponseHeaders = 32 << 10
 	dialTimeout        = 10 * time.Second
 	drainTimeout       = 2 * time.Second
 	resolveTimeout     = 5 * time.Second
-	// idleTimeout is below the five seconds after which common servers close an idle connection. A POST on a
-	// connection that is being closed would count as a failed attempt.
+	// idleTimeout is the time after which the client closes an idle connection. Common servers close it after five
+	// seconds. A POST on a connection that the server is closing would count as a failed attempt.
 	idleTimeout = 4 * time.Second
 	// maxTLSSessions is the number of TLS sessions that are cached for resumption.
 	maxTLSSessions = 4
@@ -45,29 +45,30 @@ type ClientConfig struct {
 	Egress   access.Egress
 	RootCAs  *x509.CertPool // nil: the root certificates of the system
 	Resolver *net.Resolver  // nil: the system resolver
-	Timeout  time.Duration  // of a whole attempt; 0: 30 s
-	MaySend  func() bool    // an attempt waits until it returns true, so it must not block; nil: always true
+	Timeout  time.Duration  // time limit of a whole attempt; 0: 30 s
+	MaySend  func() bool    // Send waits until MaySend returns true; it must not block; nil: Send never waits
 
 	idle time.Duration // idle time after which a connection is closed; 0: idleTimeout
-	// Quarantined: Send blocks until its context ends, and no connection is made.
+	// Quarantined means that the client makes no connection. Send then blocks until its context ends.
 	Quarantined bool
 }
 
-// ErrQuarantined is returned while the store, restored from a backup, has not been released by an operator.
+// ErrQuarantined is returned while the store is in quarantine: it was restored from a backup, and no operator has
+// released it.
 var ErrQuarantined = errors.New("the service was restored from a backup: nothing is sent until an operator releases it")
 
 var errNotHTTPS = errors.New("the scheme is not https")
 
-// Client sends webhook requests. Each endpoint actor uses a copy with its own connections. Over HTTP/2 an invalid
-// response ends the connection with all requests on it, so endpoints behind one host must not share one.
+// Client sends webhook requests. Each endpoint actor uses a copy of the client with its own connections. Over HTTP/2
+// an invalid response ends the connection with all requests on it, so endpoints on one host must not share one.
 type Client struct {
 	cfg       ClientConfig
 	transport *http.Transport
 	http      http.Client
 }
 
-// NewClient returns a client that uses no proxy and follows no redirect. It checks every IP address after name
-// resolution, right before connecting (protection against SSRF).
+// NewClient returns a client that uses no proxy and follows no redirect. After name resolution it checks each IP
+// address right before it connects to the address, as a protection against SSRF.
 func NewClient(cfg ClientConfig) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = webhook.Timeout
@@ -107,7 +108,7 @@ func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
 }
 
-// checkAddress is called for each IP address before a connection to it is made.
+// checkAddress returns an error if the egress rules forbid an IP address. The dialer calls it before each connection.
 func (c *Client) checkAddress(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -156,17 +157,17 @@ type Request struct {
 	Body   []byte
 }
 
-// SendResult is the result of one request.
+// SendResult is the result of one webhook request.
 type SendResult struct {
 	Status   int           // 0: no response
 	Duration time.Duration // time until the response headers or the failure
 	Error    string        // reason of a failure, fit for users; "": success
-	// RetryAfter is the delay that the response asks for, at most one hour; 0: none.
+	// RetryAfter is the delay from the Retry-After header of the response, at most one hour. It is 0 if there is none.
 	RetryAfter time.Duration
 }
 
-// Send makes one request. The status counts once the response headers have arrived. The body is read only to reuse
-// the connection.
+// Send makes one request. The result depends only on the status and headers of the response. Send reads the body only
+// so that the connection can be used again.
 func (c *Client) Send(ctx context.Context, r Request) SendResult {
 	start := time.Now()
 	if c.cfg.Quarantined {
@@ -193,12 +194,12 @@ func (c *Client) Send(ctx context.Context, r Request) SendResult {
 	if resp.Body != http.NoBody {
 		slow := time.AfterFunc(drainTimeout, cancel)
 		defer slow.Stop()
-		_, _ = io.CopyN(io.Discard, resp.Body, maxResponseBody) // the status already decides
+		_, _ = io.CopyN(io.Discard, resp.Body, maxResponseBody) // errors are ignored, because the result depends only on the status
 	}
 	return a
 }
 
-// newHTTPRequest builds the HTTP request. Header names have to be in canonical form.
+// newHTTPRequest builds the HTTP request. The header names in r must be in canonical form.
 func (r *Request) newHTTPRequest(ctx context.Context) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL, bytes.NewReader(r.Body))
 	if err == nil && req.URL.Scheme != "https" {
@@ -211,15 +212,15 @@ func (r *Request) newHTTPRequest(ctx context.Context) (*http.Request, error) {
 		req.Header[h.Name] = []string{h.Value}
 	}
 	// The transport repeats a request with an Idempotency-Key header if an idle connection closes before the
-	// response. A nil value enables that without sending the header: receivers recognize repeated events by their
-	// ID.
+	// response. The value nil enables the repetition without sending the header. The repetition is safe, because
+	// receivers recognize repeated events by their ID.
 	if _, named := req.Header["Idempotency-Key"]; !named {
 		req.Header["Idempotency-Key"] = nil
 	}
 	return req, nil
 }
 
-// waitUntilMaySend waits until ClientConfig.MaySend returns true. It returns false after the timeout.
+// waitUntilMaySend waits until ClientConfig.MaySend returns true. It returns false if the timeout passes first.
 func (c *Client) waitUntilMaySend(ctx context.Context, start time.Time) bool {
 	if c.cfg.MaySend() {
 		return true
@@ -239,7 +240,7 @@ func (c *Client) waitUntilMaySend(ctx context.Context, start time.Time) bool {
 	return false
 }
 
-// addStatus sets the status and the Retry-After of a response.
+// addStatus sets the status, the Retry-After and the error of the result from a response.
 func (a *SendResult) addStatus(status int, wait string) {
 	a.Status = status
 	if n, err := strconv.ParseUint(wait, 10, 31); err == nil {
@@ -250,7 +251,7 @@ func (a *SendResult) addStatus(status int, wait string) {
 	}
 }
 
-// describeError describes a failure in fixed words that contain nothing from the remote host.
+// describeError describes a failed request in fixed words, which contain no text from the remote host.
 func (c *Client) describeError(err error) string {
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError

@@ -15,7 +15,7 @@ type Page struct {
 	Body        []byte
 }
 
-// FetchPage reads a page of at most limit bytes with the same address checks as Send. It accepts only https and
+// FetchPage reads a page of at most most bytes, with the same address checks as Send. It accepts only https and
 // follows no redirect. The error text may be shown to users.
 func (c *Client) FetchPage(ctx context.Context, url string, most int64) (Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)

@@ -38,7 +38,7 @@ import (
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
-// receiver is a real HTTPS endpoint on loopback. The path of a request selects its behavior.
+// receiver is an HTTPS server on loopback. The path of a request selects how it behaves.
 type receiver struct {
 	*httptest.Server
 	mu              sync.Mutex
@@ -128,7 +128,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// hasValidSignature verifies the signatures as a receiver would, following the documentation.
+// hasValidSignature verifies the signature headers of a request, as the documentation tells receivers to do.
 func hasValidSignature(h http.Header, body []byte) bool {
 	secret := plainSecret
 	if id := h.Get("webhook-id"); id != "" {
@@ -199,7 +199,7 @@ func TestSendResultsByServerBehavior(t *testing.T) {
 				got := sendEvent(t, client, r.URL+path)
 				assert.Less(t, time.Since(start), time.Minute, path)
 				got.Duration = 0
-				if path == "/huge-headers" && http2 { // one of two errors
+				if path == "/huge-headers" && http2 { // the request fails with one of two errors
 					got.Error, want.Error = "", ""
 				}
 				assert.Equal(t, want, got, "%s, HTTP/2: %v", path, http2)
@@ -236,7 +236,7 @@ func TestSendErrorsOfFailedConnections(t *testing.T) {
 	assert.Equal(t, "no TLS connection could be made", sendEvent(t, c, old.URL).Error)
 }
 
-// fakeResolver is a DNS resolver whose answers can change.
+// fakeResolver is a DNS server whose answers a test can change.
 type fakeResolver struct {
 	mu      sync.Mutex
 	answers map[string]string
@@ -256,7 +256,7 @@ func (n *fakeResolver) resolver() *net.Resolver {
 	}}
 }
 
-// serve answers DNS queries over a stream.
+// serve answers the DNS queries that arrive over a TCP connection.
 func (n *fakeResolver) serve(c net.Conn) {
 	defer func() { _ = c.Close() }()
 	conn := &dns.Conn{Conn: c}
@@ -326,7 +326,7 @@ func TestCheckURLResolvesHostName(t *testing.T) {
 	}
 }
 
-// endpointSet is several endpoints of one workspace with one client, as in the service.
+// endpointSet runs several endpoint actors of one workspace that share a client, as in the service.
 type endpointSet struct {
 	store *webhooktest.Store
 	sys   *actor.ActorSystem
@@ -432,7 +432,8 @@ func TestInvalidResponsesDoNotBreakConnectionsOfOtherEndpoints(t *testing.T) {
 	}
 }
 
-// BenchmarkDeliveries measures events per second to one endpoint over real HTTPS, including the commit of results.
+// BenchmarkDeliveries measures how many events per second one endpoint gets over HTTPS on loopback, including the commit
+// of the results.
 func BenchmarkDeliveries(b *testing.B) {
 	r := newReceiver(b, true)
 	b.ResetTimer()

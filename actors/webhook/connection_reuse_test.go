@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The test counts the TLS handshakes that a server sees.
+// The test counts the TLS handshakes of many deliveries. There must be far fewer handshakes than deliveries.
 func TestEndpointReusesConnectionsAndTLSSessions(t *testing.T) {
 	t.Parallel()
 	const events = 600

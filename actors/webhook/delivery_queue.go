@@ -9,21 +9,22 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// queuedItem is one open delivery. Its row and event are immutable; a change replaces row.
+// queuedItem is one open delivery. The row and the event that it points to are immutable. To change the delivery, the
+// endpoint replaces the pointer row.
 type queuedItem struct {
 	row       *domain.Delivery
 	event     *event.Event // nil: read right before sending
 	heapIndex int          // index in the retry heap; -1: not in it
 }
 
-// deliveryQueue orders the open deliveries of one endpoint that are in memory. First attempts keep their order, and
-// only one per subject is sent at a time. Retries are ordered by due time.
+// deliveryQueue orders those open deliveries of one endpoint that are in memory. First attempts are sent in the order of
+// their events, and only one per subject at a time. Retries are ordered by due time.
 type deliveryQueue struct {
 	known   map[string]*queuedItem   // every delivery in memory, by event ID
 	ready   []*queuedItem            // deliveries that may be sent, in order
-	urgent  []*queuedItem            // next of their subject, sent before ready
-	waiting map[string][]*queuedItem // by subject, behind its first attempt; a present key means that the subject is busy
-	queued  int                      // first attempts that were not taken yet
+	urgent  []*queuedItem            // next deliveries of a subject whose attempt has ended; sent before ready
+	waiting map[string][]*queuedItem // by subject: deliveries behind a first attempt; a subject without a key is free
+	queued  int                      // number of deliveries that wait for their first attempt
 	retries retryHeap
 
 	parkedUntil time.Time // due time of the first retry that is only in the store; zero: none
@@ -57,7 +58,7 @@ func (q *deliveryQueue) add(it *queuedItem) {
 // hasFirst reports whether takeFirst would return a delivery.
 func (q *deliveryQueue) hasFirst() bool { return len(q.urgent)+len(q.ready) > 0 }
 
-// takeFirst removes and returns the next first attempt, or nil.
+// takeFirst removes and returns the delivery whose first attempt is next. It returns nil if there is none.
 func (q *deliveryQueue) takeFirst() *queuedItem {
 	from := &q.ready
 	if len(q.urgent) > 0 {
@@ -73,13 +74,14 @@ func (q *deliveryQueue) takeFirst() *queuedItem {
 	return it
 }
 
-// returnFirst undoes takeFirst if nothing was sent.
+// returnFirst puts a delivery from takeFirst back to the front of the queue, because its request was not sent.
 func (q *deliveryQueue) returnFirst(it *queuedItem) {
 	q.urgent = append([]*queuedItem{it}, q.urgent...)
 	q.queued++
 }
 
-// firstEnded records the end of a first attempt: the next delivery of its subject may be sent.
+// firstEnded records that the first attempt of a delivery has ended, so that the next delivery with the same subject
+// may be sent.
 func (q *deliveryQueue) firstEnded(subject string) {
 	behind := q.waiting[subject]
 	if len(behind) == 0 {
@@ -93,7 +95,7 @@ func (q *deliveryQueue) firstEnded(subject string) {
 // addRetry adds a delivery to the retries, ordered by its due time.
 func (q *deliveryQueue) addRetry(it *queuedItem) { heap.Push(&q.retries, it) }
 
-// takeRetry removes and returns a retry that is due, or nil.
+// takeRetry removes and returns a delivery whose retry is due. It returns nil if no retry is due.
 func (q *deliveryQueue) takeRetry(now time.Time) *queuedItem {
 	if len(q.retries) == 0 || q.retries[0].dueAt().After(now) {
 		return nil
@@ -102,7 +104,7 @@ func (q *deliveryQueue) takeRetry(now time.Time) *queuedItem {
 	return it
 }
 
-// nextDue returns the due time of the earliest retry; zero: none.
+// nextDue returns the due time of the earliest retry. It is zero if there are no retries.
 func (q *deliveryQueue) nextDue() time.Time {
 	if len(q.retries) == 0 {
 		return time.Time{}
@@ -110,10 +112,10 @@ func (q *deliveryQueue) nextDue() time.Time {
 	return q.retries[0].dueAt()
 }
 
-// removeSettled removes a delivery that needs no more attempts.
+// removeSettled removes a delivery that needs no further attempt.
 func (q *deliveryQueue) removeSettled(eventID string) { delete(q.known, eventID) }
 
-// park leaves a retry that was taken out to the store.
+// park forgets a retry that takeLast has removed. The endpoint reads it from the store when it is due.
 func (q *deliveryQueue) park(it *queuedItem) {
 	delete(q.known, it.row.EventID)
 	if due := it.dueAt(); q.parkedUntil.IsZero() || due.Before(q.parkedUntil) {
@@ -121,7 +123,7 @@ func (q *deliveryQueue) park(it *queuedItem) {
 	}
 }
 
-// takeOlderThan removes and returns the deliveries that were queued before the given time and are not being sent.
+// takeOlderThan removes and returns the deliveries that were created before the given time and are not being sent.
 func (q *deliveryQueue) takeOlderThan(before time.Time) []*queuedItem {
 	var old []*queuedItem
 	keep := func(list []*queuedItem) []*queuedItem {

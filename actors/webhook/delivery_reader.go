@@ -15,14 +15,15 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// Events are read in runs. A gap of up to maxGap unneeded events is cheaper than another read.
+// Limits of one read of events from the event log. The endpoint skips up to maxGap events that it does not need,
+// because that is cheaper than another read.
 const (
 	maxGap = 8
 	maxRun = 256
 )
 
-// deliveryReader tracks which open deliveries of an endpoint were read from the store. It reads one page at a time,
-// oldest first, after the last known delivery.
+// deliveryReader tracks which open deliveries of an endpoint were read from the store. The endpoint reads one page at
+// a time, oldest delivery first. A page begins after the last delivery that was read.
 type deliveryReader struct {
 	last      string    // ID of the newest delivery that was read
 	more      bool      // there may be deliveries after last
@@ -40,14 +41,15 @@ func newDeliveryReader() deliveryReader {
 	return deliveryReader{stale: true, settled: make(map[string]bool)}
 }
 
-// refreshDue marks the reader as stale once rereadAt has passed.
+// refreshDue makes the endpoint read all deliveries again once the time rereadAt has passed.
 func (r *deliveryReader) refreshDue(now time.Time) {
 	if !r.rereadAt.IsZero() && !r.rereadAt.After(now) {
 		r.rereadAt, r.stale = time.Time{}, true
 	}
 }
 
-// startPage starts a page if there is one to read: after a change, or if more deliveries exist and wanted is true.
+// startPage reports whether a page must be read now, and records its start. A page is read after a change of the
+// endpoint, and also if wanted is true and more deliveries may exist.
 func (r *deliveryReader) startPage(wanted bool) (ok bool) {
 	if r.loading || !r.stale && (!r.more || !wanted) {
 		return false
@@ -60,8 +62,9 @@ func (r *deliveryReader) startPage(wanted bool) (ok bool) {
 	return true
 }
 
-// endPage ends a page. It returns the events whose result was committed during the page, because the page may still
-// show their deliveries as open.
+// endPage records that the read of a page has ended. settled are the events whose result was committed meanwhile,
+// because the page may still show their deliveries as open. arrived reports whether the outbox sent deliveries
+// meanwhile.
 func (r *deliveryReader) endPage() (settled map[string]bool, arrived bool) {
 	settled, arrived = r.settled, r.handedOver
 	r.loading, r.withRow, r.handedOver = false, false, false
@@ -69,30 +72,30 @@ func (r *deliveryReader) endPage() (settled map[string]bool, arrived bool) {
 	return settled, arrived
 }
 
-// pageFailed makes the reader read the page again.
+// pageFailed makes the endpoint read the failed page again. rowKnown is false if the endpoint's row was never read.
 func (r *deliveryReader) pageFailed(rowKnown bool) {
 	r.stale = r.stale || !rowKnown || r.last == ""
 	r.more = true
 }
 
-// pageRead records a successful page. full: more deliveries follow.
+// pageRead records that a page was read. full means that more deliveries follow.
 func (r *deliveryReader) pageRead(full bool) {
 	r.more, r.fromStart = r.more || full, r.fromStart && full
 }
 
-// noteSettled records that the result of an event was committed.
+// noteSettled records that the result of an event was committed while a page is being read.
 func (r *deliveryReader) noteSettled(eventID string) {
 	if r.loading {
 		r.settled[eventID] = true
 	}
 }
 
-// isCaughtUp reports whether all deliveries up to and including the given one were read.
+// isCaughtUp reports whether after is the ID of the last delivery that was read and no earlier delivery is missing.
 func (r *deliveryReader) isCaughtUp(after string) bool {
 	return !r.stale && !r.loading && !r.more && r.last != "" && r.last == after
 }
 
-// readPage reads the next page if the queue runs low, or all deliveries after a change.
+// readPage starts to read the next page of deliveries, if the queue runs low or everything must be read again.
 func (e *endpoint) readPage(ctx actor.Context) {
 	if !e.reader.startPage(e.webhook != nil && !e.enoughQueued()) {
 		return
@@ -139,9 +142,9 @@ func (e *endpoint) onPageLoaded(ctx actor.Context, m pageLoaded) {
 			it.row.DueAt = &due
 		}
 		if known := e.queue.known[it.row.EventID]; it.row.Replay && it.row.State == domain.DeliveryQueued && (known == nil || known.row.ID != it.row.ID) {
-			// The ID of a replay comes from another clock than the IDs of the outbox, so deliveries that are being
-			// committed may sort before it. A delivery whose result was committed just now is skipped here;
-			// rereadAt catches both cases.
+			// The ID of a replayed delivery comes from another clock than the IDs of the outbox. Deliveries that the outbox is
+			// committing may therefore sort before it, and the reader would miss them. The code below also skips a delivery
+			// whose earlier result was committed just now. rereadAt repeats the read for both cases.
 			e.reader.rereadAt = now.Add(2 * storeTimeout)
 			e.reader.stale = e.reader.stale || arrived
 		}
@@ -155,8 +158,8 @@ func (e *endpoint) onPageLoaded(ctx actor.Context, m pageLoaded) {
 	e.parkRetries()
 }
 
-// onNewDeliveries queues deliveries that the outbox has just committed. If other deliveries may precede them, the
-// endpoint reads from the store instead.
+// onNewDeliveries queues deliveries that the outbox has just committed. If earlier deliveries may be missing in memory,
+// the endpoint reads the deliveries from the store instead.
 func (e *endpoint) onNewDeliveries(m NewDeliveries) {
 	e.reader.handedOver = e.reader.handedOver || e.reader.loading
 	if e.hasMissed(m) {
@@ -172,8 +175,8 @@ func (e *endpoint) onNewDeliveries(m NewDeliveries) {
 	}
 }
 
-// hasMissed reports whether the reader has passed new deliveries without reading them, because the ID of a replay
-// sorts after theirs.
+// hasMissed reports whether a new delivery sorts before the last delivery that was read, but was never read. That
+// happens if the last one is a replay, because its ID comes from another clock.
 func (e *endpoint) hasMissed(m NewDeliveries) bool {
 	return slices.ContainsFunc(m.Items, func(it QueuedDelivery) bool {
 		id := it.Row.EventID
@@ -181,7 +184,8 @@ func (e *endpoint) hasMissed(m NewDeliveries) bool {
 	})
 }
 
-// readDeliveries reads a page of open deliveries after from, with the events of first attempts.
+// readDeliveries reads a page of open deliveries that follow the delivery from. It also reads the events of those
+// deliveries that had no attempt yet.
 func readDeliveries(ctx context.Context, cfg Config, from string) (items []*queuedItem, full bool, err error) {
 	q := commit.Query{
 		Kind: "delivery", Workspace: cfg.Workspace, Index: "open=" + cfg.ID, Oldest: true, From: from, Limit: cfg.Window + 1,
@@ -218,7 +222,7 @@ func readDeliveries(ctx context.Context, cfg Config, from string) (items []*queu
 	return items, next != "", nil
 }
 
-// readEvents reads the events of a run of deliveries.
+// readEvents reads, in one read, the events of deliveries that are close together in the event log.
 func readEvents(ctx context.Context, cfg Config, run []*queuedItem) error {
 	first, last := run[0].row.EventOffset, run[len(run)-1].row.EventOffset
 	if first == 0 {

@@ -17,7 +17,7 @@ import (
 	domainwebhook "github.com/callboard/callboard/domain/webhook"
 )
 
-// disableEvents returns the webhook.disabled events.
+// disableEvents returns the committed webhook.disabled events.
 func (s *fixture) disableEvents() (found []event.Event) {
 	all, err := s.store.Events(s.t.Context(), workspace, 0, 10_000)
 	require.NoError(s.t, err)
@@ -119,8 +119,8 @@ func TestEndpointIsDisabledAfterThreeDaysOfFailuresAcrossRestarts(t *testing.T) 
 	})
 }
 
-// A request changes the URL while the endpoint is being disabled. The responses of the former URL do not count for
-// the new one.
+// A request changes the URL while the endpoint is being disabled. The endpoint must stay active, because the responses
+// of the former URL do not count for the new one.
 func TestURLChangeDuringDisablingKeepsEndpointActive(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)
@@ -149,7 +149,7 @@ func TestURLChangeDuringDisablingKeepsEndpointActive(t *testing.T) {
 	})
 }
 
-// The clock is set back an hour while the service is down. A retry within two minutes must not wait an hour.
+// The clock is set back an hour while the service is down. A retry that is due in two minutes must not wait an hour.
 func TestRetryDelayIsKeptWhenClockIsSetBack(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)
@@ -165,7 +165,7 @@ func TestRetryDelayIsKeptWhenClockIsSetBack(t *testing.T) {
 	})
 }
 
-// A late response of the former URL says nothing about the current URL.
+// A response from the former URL that arrives after a change of the URL must not count for the new URL.
 func TestLateResponseOfFormerURLIsIgnored(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)
@@ -195,7 +195,7 @@ func TestLateResponseOfFormerURLIsIgnored(t *testing.T) {
 	})
 }
 
-// Deliveries that wait when an endpoint is disabled or paused expire 72 hours later.
+// Deliveries of a disabled or paused endpoint must expire 72 hours after it was disabled or paused.
 func TestQueuedDeliveriesExpire72HoursAfterPause(t *testing.T) {
 	for _, status := range []domain.WebhookStatus{domain.WebhookPaused, domain.WebhookDisabled} {
 		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {

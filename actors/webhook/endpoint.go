@@ -23,7 +23,7 @@ type Store interface {
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)
 }
 
-// Sender makes one request. Client implements it.
+// Sender makes one HTTP request to an endpoint. Client implements it.
 type Sender interface {
 	Send(ctx context.Context, r Request) SendResult
 }
@@ -37,21 +37,21 @@ type Config struct {
 	Log       *slog.Logger
 	Pool      *SendPool        // shared by all endpoints of the process; nil: an own pool
 	Results   *ResultCommitter // shared by all endpoints of the store; nil: an own one
-	// Concurrency is the maximum of concurrent first attempts (default 6). The limit starts at half, grows by one
-	// after each success and is halved by a failure.
+	// Concurrency is the maximum number of concurrent first attempts (default 6). The current limit starts at half of it.
+	// Each success increases the limit by one, and each failure halves it.
 	Concurrency int
-	// Window is the number of first attempts in memory (default 256).
+	// Window is the maximum number of deliveries in memory that had no attempt yet (default 256).
 	Window int
-	// MaxRetrying is the number of waiting retries beyond which a failing endpoint gets no first attempts except
-	// one every five seconds (default 256). It limits memory and saves the attempts of the held events.
+	// MaxRetrying limits the waiting retries of a failing endpoint (default 256). If more retries wait, the endpoint
+	// gets a first attempt only every five seconds. This limits memory, and the held events lose no attempts.
 	MaxRetrying int
-	// MaxRetries is the number of retries in memory (default 4096). Later ones are read from the store when they
-	// are due.
+	// MaxRetries is the maximum number of retries in memory (default 4096). The endpoint reads later retries from the
+	// store when they are due.
 	MaxRetries int
 	// TimeFactor divides the delays before retries, for tests of the whole service. Default: 1.
 	TimeFactor    int
 	TraceContexts *tracing.SpanContexts // nil: tracing is off
-	// OnCommitted is called after a commit with events; nil: none.
+	// OnCommitted is called after the endpoint actor has committed events. It may be nil.
 	OnCommitted func()
 }
 
@@ -64,8 +64,8 @@ const (
 	maxPausedAge        = 72 * time.Hour
 	maxResults          = 512 // results in memory beyond which no request starts
 	maxBatch            = 256 // results per commit
-	// While requests run, results are collected for gatherTime or until minBatch are present. One commit of many
-	// results costs about as much as a commit of one.
+	// While requests run, the results of attempts are collected for gatherTime or until there are minBatch results. One
+	// commit of many results costs about as much as a commit of one result.
 	gatherTime = 5 * time.Millisecond
 	minBatch   = 64
 	maxTests   = 4                      // concurrent test events per endpoint
@@ -73,8 +73,8 @@ const (
 	maxBackoff = 5 * time.Second
 )
 
-// endpoint is one incarnation of the actor. Task results of an earlier incarnation carry another pointer and are
-// ignored. Its components hold the state.
+// endpoint is one incarnation of the endpoint actor. The result of a background task points to the incarnation that
+// started it. A restarted actor ignores most results of earlier incarnations.
 type endpoint struct {
 	cfg      Config
 	log      *slog.Logger
@@ -95,7 +95,7 @@ type endpoint struct {
 	wakeUp   wakeUp
 }
 
-// Messages of an endpoint to itself.
+// Messages that an endpoint sends to itself.
 type (
 	wakeUpDue struct {
 		endpoint *endpoint
@@ -215,8 +215,8 @@ func (e *endpoint) start(ctx actor.Context) {
 	e.lifetime, e.cancel = func() context.Context { return life }, end
 }
 
-// stop ends all work in progress. Deliveries whose result was not committed are sent again by the next incarnation,
-// with the same event ID.
+// stop cancels all work in progress. The next incarnation sends deliveries again whose result was not committed, with
+// the same event ID.
 func (e *endpoint) stop() {
 	e.stopped = true
 	if e.cancel != nil {
@@ -226,7 +226,7 @@ func (e *endpoint) stop() {
 	e.wakeUp.stop()
 }
 
-// stopForGood ends the actor: the endpoint was deleted, or another node owns it.
+// stopForGood stops the actor without a restart, because the endpoint was deleted or another node owns it.
 func (e *endpoint) stopForGood(ctx actor.Context) {
 	if e.stopped {
 		return
@@ -236,7 +236,7 @@ func (e *endpoint) stopForGood(ctx actor.Context) {
 	ctx.Poison(ctx.Self())
 }
 
-// advance does everything that is possible now and sets one timer for the rest.
+// advance does all work that is possible now, and sets the timer for the work that is due later.
 func (e *endpoint) advance(ctx actor.Context) {
 	if e.stopped || e.lifetime == nil {
 		return
@@ -254,13 +254,13 @@ func (e *endpoint) advance(ctx actor.Context) {
 	e.wakeUp.set(ctx, e.nextWakeUp(now), now, e)
 }
 
-// isActive reports whether deliveries are sent.
+// isActive reports whether the endpoint sends deliveries. It does not while it is paused, disabled or unknown.
 func (e *endpoint) isActive() bool {
 	return e.webhook != nil && e.webhook.Status == domain.WebhookActive && e.health.disableReason == ""
 }
 
-// dispatch sends what is due: retries at their time and first attempts within the concurrency limit. Both need a
-// slot of the send pool.
+// dispatch sends the deliveries that are due: retries at their time, and first attempts within the concurrency limit.
+// Each request needs a slot of the send pool.
 func (e *endpoint) dispatch(ctx actor.Context, now time.Time) {
 	var waits [sendKinds]bool
 	if e.isActive() && !e.reader.stale && !e.reader.withRow && !e.backoff.isActive(now) {
@@ -302,7 +302,7 @@ func (e *endpoint) dispatchFirsts(ctx actor.Context, k sendKind, now time.Time) 
 	return false
 }
 
-// firstKind is the kind of first attempts. Those to failing endpoints share the slots of retries.
+// firstKind returns the kind of send slot for first attempts. A failing endpoint uses the same slots as retries.
 func (e *endpoint) firstKind() sendKind {
 	if e.health.failing() {
 		return sendRetry
@@ -310,7 +310,7 @@ func (e *endpoint) firstKind() sendKind {
 	return sendFirst
 }
 
-// areFirstsHeld reports whether first attempts wait, because the endpoint keeps failing and many retries wait.
+// areFirstsHeld reports whether first attempts must wait, because the endpoint keeps failing and has many retries.
 func (e *endpoint) areFirstsHeld() bool {
 	return e.health.failing() && len(e.queue.retries)+e.sends.retries >= e.cfg.MaxRetrying
 }
@@ -325,7 +325,7 @@ func (e *endpoint) send(ctx actor.Context, it *queuedItem, k sendKind) {
 	})
 }
 
-// runTask runs f as a task whose context ends with this incarnation.
+// runTask runs f in the background. The context of f ends after limit, or when this incarnation stops.
 func (e *endpoint) runTask(ctx actor.Context, limit time.Duration, f func(context.Context) any) {
 	life := e.lifetime
 	mailbox.RunTask(ctx, 0, func(context.Context) any {
@@ -366,7 +366,7 @@ func (e *endpoint) onAttemptDone(m attemptDone) {
 	}
 }
 
-// attempt is the input of one request, copied because it runs outside of the actor.
+// attempt is the input of one delivery attempt. The data is copied, because the attempt runs outside of the actor.
 type attempt struct {
 	cfg     Config
 	webhook *domain.Webhook
@@ -375,7 +375,7 @@ type attempt struct {
 	signers *webhook.SecretSigners
 }
 
-// attemptResult is the delivery row after an attempt. err: no attempt was made.
+// attemptResult is the delivery row after an attempt. If err is set, no attempt was made.
 type attemptResult struct {
 	row *domain.Delivery
 	err error
@@ -423,10 +423,10 @@ func (a attempt) run(ctx context.Context) attemptResult {
 	return attemptResult{row: &row}
 }
 
-// retryTimeFactor returns the divisor of the retry delays of an endpoint.
+// retryTimeFactor returns the number by which the retry delays of an endpoint are divided.
 func retryTimeFactor(cfg Config, w *domain.Webhook) int { return max(cfg.TimeFactor, w.TimeFactor()) }
 
-// send formats, signs and sends an event. A panic counts as a failed attempt.
+// send encodes an event as JSON, signs it and sends the request. A panic counts as a failed attempt.
 func (a attempt) send(ctx context.Context, ev *event.Event, row *domain.Delivery, at time.Time) (answer SendResult) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// simulatedEndpoint is one of many endpoints with its own responses and delays.
+// simulatedEndpoint is an endpoint of a fleet. answer returns the status and the delay of each of its responses.
 type simulatedEndpoint struct {
 	workspace, id string
 	answer        func(id, attempt string) (status int, takes time.Duration)
@@ -31,7 +31,7 @@ type simulatedEndpoint struct {
 	arrived []arrival
 }
 
-// endpointFleet is many endpoints of several workspaces with one send pool.
+// endpointFleet runs many endpoints of several workspaces that share one send pool.
 type endpointFleet struct {
 	t      testing.TB
 	sys    *actor.ActorSystem
@@ -50,7 +50,7 @@ func newEndpointFleet(t testing.TB, sys *actor.ActorSystem, slots int) *endpoint
 	return &endpointFleet{t: t, sys: sys, pool: webhook.NewSendPool(slots), stores: make(map[string]*webhooktest.Store), houses: make(map[string]*simulatedEndpoint), start: time.Now()}
 }
 
-// addEndpoint adds an endpoint with events, each with a subject of its own.
+// addEndpoint adds an endpoint and a number of events for it. Each event has a different subject.
 func (s *endpointFleet) addEndpoint(workspace, id string, events int, answer func(id, attempt string) (int, time.Duration)) *simulatedEndpoint {
 	s.t.Helper()
 	h := &simulatedEndpoint{workspace: workspace, id: id, answer: answer}
@@ -117,7 +117,7 @@ func (s *endpointFleet) close() {
 	synctest.Wait()
 }
 
-// Send implements webhook.Sender for all endpoints.
+// Send implements webhook.Sender for all endpoints of the fleet.
 func (s *endpointFleet) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	var body struct{ ID string }
 	if err := json.Unmarshal(r.Body, &body); err != nil {
@@ -157,7 +157,7 @@ func (s *endpointFleet) Send(ctx context.Context, r webhook.Request) webhook.Sen
 	return a
 }
 
-// withLock runs f while no request changes the fleet.
+// withLock runs f while it holds the lock of the fleet, so that no request changes the fleet.
 func (s *endpointFleet) withLock(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

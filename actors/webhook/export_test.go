@@ -18,18 +18,18 @@ func RetriesInMemory(a actor.Actor) int {
 	return len(e.queue.retries)
 }
 
-// WithIdleTimeout returns a configuration with another idle timeout of connections.
+// WithIdleTimeout returns cfg with another time after which idle connections are closed.
 func WithIdleTimeout(cfg ClientConfig, idle time.Duration) ClientConfig {
 	cfg.idle = idle
 	return cfg
 }
 
-// Enqueue stores rows for an endpoint incarnation that lasts until life ends.
+// Enqueue commits rows in the background and reports the outcome. If life ends first, the rows are dropped.
 func (l *ResultCommitter) Enqueue(life context.Context, workspace string, report func(error), rows ...*domain.Delivery) {
 	l.enqueue(workspace, resultBatch{lifetime: func() context.Context { return life }, rows: rows, report: report})
 }
 
-// ActiveWorkspaces returns the number of workspaces with results being stored.
+// ActiveWorkspaces returns the number of workspaces whose results are waiting or being stored.
 func (l *ResultCommitter) ActiveWorkspaces() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -28,7 +28,7 @@ const (
 	endpoint  = "wh_1"
 )
 
-// arrival is one request that reached the endpoint.
+// arrival is one request that reached the simulated remote server.
 type arrival struct {
 	at      time.Duration // since the start
 	id      string
@@ -81,7 +81,7 @@ func (s *fixture) apply(c commit.Change) []event.Event {
 	return out
 }
 
-// Send implements webhook.Sender as the remote server.
+// Send implements webhook.Sender. It responds as the simulated remote server.
 func (s *fixture) Send(ctx context.Context, r webhook.Request) webhook.SendResult {
 	var body struct{ ID string }
 	if err := json.Unmarshal(r.Body, &body); err != nil {
@@ -116,7 +116,7 @@ func (s *fixture) Send(ctx context.Context, r webhook.Request) webhook.SendResul
 	return webhook.SendResult{Status: status, Duration: time.Since(start), Error: map[bool]string{true: "", false: strconv.Itoa(status)}[status == 200]}
 }
 
-// queueEvents commits an event per subject with its delivery.
+// queueEvents commits, for each subject, an event and a delivery of the event.
 func (s *fixture) queueEvents(subjects ...string) []string {
 	var c commit.Change
 	var ids []string
@@ -139,7 +139,7 @@ func (s *fixture) queueEvents(subjects ...string) []string {
 
 type spawnEndpoint struct{}
 
-// retryCounter is an endpoint actor that records how many retries it holds.
+// retryCounter is an endpoint actor that records the largest number of retries that it held in memory.
 type retryCounter struct {
 	actor.Actor
 	most *atomic.Int64
@@ -150,7 +150,7 @@ func (w *retryCounter) Receive(ctx actor.Context) {
 	w.most.Store(max(w.most.Load(), int64(webhook.RetriesInMemory(w.Actor))))
 }
 
-// startActor starts the actor under a parent that restarts it.
+// startActor starts the endpoint actor under a supervisor that restarts it after a panic.
 func (s *fixture) startActor() {
 	if s.parent == nil {
 		s.parent = s.sys.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
@@ -166,7 +166,7 @@ func (s *fixture) startActor() {
 
 func (s *fixture) send(msg any) { s.sys.Root.Send(s.pid, msg) }
 
-// killActor stops the actor as a crash would: uncommitted results are lost.
+// killActor stops the endpoint actor at once. Results that are not committed are lost, as in a crash.
 func (s *fixture) killActor() {
 	if s.pid != nil {
 		s.send(&actor.PoisonPill{})

@@ -15,20 +15,21 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// endpointHealth tracks how an endpoint responds. After too many failures the endpoint is disabled.
+// endpointHealth tracks whether an endpoint responds. After too many failures the endpoint is disabled.
 type endpointHealth struct {
 	failures      int // failed attempts in a row
 	failingSince  *time.Time
 	deliveredAt   *time.Time
 	lastOutcome   domain.DeliveryState
-	disableReason string // the endpoint has to be disabled for this reason; "": no
+	disableReason string // reason why the endpoint must be disabled; "": none
 
 	unsaved bool // changes that are not in the row yet
 	saving  bool
 	saveAt  time.Time // earliest time of the next write
 }
 
-// adopt takes over the state of a row. A new URL or a reactivation resets the failures.
+// adopt updates the health from the endpoint's row. before is the row as read earlier, or nil at the first read. A new
+// URL or a reactivation resets the failures.
 func (h *endpointHealth) adopt(before, row *domain.Webhook) {
 	switch {
 	case before == nil:
@@ -38,10 +39,10 @@ func (h *endpointHealth) adopt(before, row *domain.Webhook) {
 	}
 }
 
-// failing reports whether the last attempt failed.
+// failing reports whether the last delivery attempt to the endpoint failed.
 func (h *endpointHealth) failing() bool { return h.failures > 0 }
 
-// addSuccess records a successful delivery. recovered: the attempt before failed.
+// addSuccess records a successful delivery. recovered reports whether the attempt before it failed.
 func (h *endpointHealth) addSuccess(row *domain.Delivery) (recovered bool) {
 	recovered = h.lastOutcome != row.State && h.lastOutcome != ""
 	h.failures, h.failingSince, h.deliveredAt = 0, nil, row.DeliveredAt
@@ -49,7 +50,8 @@ func (h *endpointHealth) addSuccess(row *domain.Delivery) (recovered bool) {
 	return recovered
 }
 
-// addFailure records a failed attempt. disable is the reason to disable the endpoint; "": none.
+// addFailure records a failed attempt. It returns the reason to disable the endpoint. The reason is empty if the
+// endpoint stays active.
 func (h *endpointHealth) addFailure(row *domain.Delivery, now time.Time) (disable string) {
 	if h.failures == 0 || h.failingSince == nil {
 		h.failingSince = &now
@@ -59,8 +61,8 @@ func (h *endpointHealth) addFailure(row *domain.Delivery, now time.Time) (disabl
 	return webhook.DisableReason(row.ResponseStatus, h.failures, now.Sub(*h.failingSince))
 }
 
-// startSaving reports whether the row is to be written now. Writes are rate-limited, except to disable the
-// endpoint.
+// startSaving reports whether the health must be written to the endpoint's row now, and records the write. It limits
+// the rate of writes, but does not delay the disabling of the endpoint.
 func (h *endpointHealth) startSaving(now time.Time) bool {
 	if h.saving || h.disableReason == "" && (!h.unsaved || h.saveAt.After(now)) {
 		return false
@@ -70,7 +72,7 @@ func (h *endpointHealth) startSaving(now time.Time) bool {
 	return true
 }
 
-// recordResult updates health and concurrency limit after an attempt.
+// recordResult updates the health and the concurrency limit of the endpoint from the result of an attempt.
 func (e *endpoint) recordResult(row *domain.Delivery) {
 	if row.State == domain.DeliveryDelivered {
 		failures := e.health.failures
@@ -90,7 +92,8 @@ func (e *endpoint) recordResult(row *domain.Delivery) {
 	e.sends.halveLimit()
 }
 
-// saveHealth writes the health to the endpoint's row. The row may lag some seconds; deliveries do not wait for it.
+// saveHealth writes the health to the endpoint's row in the background. The row may be some seconds old, because
+// deliveries do not wait for it.
 func (e *endpoint) saveHealth(ctx actor.Context, now time.Time) {
 	if e.webhook == nil || !e.health.startSaving(now) {
 		return
@@ -117,7 +120,7 @@ func (e *endpoint) saveHealth(ctx actor.Context, now time.Time) {
 	})
 }
 
-// disableEndpoint disables an endpoint in a change, with an event and an audit entry.
+// disableEndpoint disables an endpoint. It adds the event and the audit log entry to the commit of the change.
 func disableEndpoint(w *domain.Webhook, c *commit.Change, why string, now time.Time) {
 	w.Status, w.DisabledReason, w.DisabledAt, w.UpdatedAt = domain.WebhookDisabled, why, &now, now
 	c.Puts = append(c.Puts, &domain.AuditEntry{
@@ -153,7 +156,8 @@ func (e *endpoint) onHealthSaved(ctx actor.Context, m healthSaved) {
 	}
 }
 
-// onDisabled continues with the row as stored: disabled, or changed by a concurrent request.
+// onDisabled continues with the stored row after an attempt to disable the endpoint. A concurrent request may have
+// changed the row, so that the endpoint is not disabled.
 func (e *endpoint) onDisabled(row *domain.Webhook) {
 	e.health.disableReason = ""
 	if e.webhook, e.reader.stale = row, true; row.Status != domain.WebhookDisabled { // a request changed the row concurrently

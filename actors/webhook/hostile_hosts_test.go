@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// undialedErrors returns the errors of requests that end before a connection is made.
+// undialedErrors returns the error texts of requests that end before the client connects.
 func undialedErrors() []string {
 	return []string{"this address may not be reached from here", "the host name does not resolve", "the URL is not valid"}
 }

@@ -1,11 +1,11 @@
 // Package webhook is the actor of one webhook endpoint.
 //
-// It sends the events queued for the endpoint, first attempts in order and retries when due, and stores the results.
-// Package outbox queues deliveries in the store and notifies the actor.
+// It sends the events that are queued for the endpoint: first attempts in order, and retries when they are due. It
+// stores the results. Package outbox queues deliveries in the store and notifies the actor.
 //
-// A delivery is sent first, and its result is committed afterwards. Before the request nothing is stored: the queued
-// row itself is the intent. After a crash in between, the event is sent again with the same event ID and attempt
-// number, so receivers can recognize the duplicate. No event is lost.
+// The actor sends a delivery first and commits its result afterwards. It stores nothing before the request. After a
+// crash between request and commit, it sends the event again with the same event ID and attempt number, so receivers
+// can recognize the duplicate. No event is lost.
 package webhook
 
 import (
@@ -13,30 +13,30 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Messages to an endpoint.
+// Messages that an endpoint receives.
 type (
-	// DeliveriesQueued reports that new deliveries were queued.
+	// DeliveriesQueued reports that the store contains new deliveries for the endpoint.
 	DeliveriesQueued struct{}
-	// NewDeliveries carries deliveries, oldest first, that were queued right after the delivery After. An endpoint
-	// that has read up to After queues them directly. Otherwise the endpoint reads them from the store.
+	// NewDeliveries contains deliveries, oldest first, that were queued right after the delivery with the ID After. An
+	// endpoint that has read all deliveries up to After queues them directly. Otherwise it reads them from the store.
 	NewDeliveries struct {
 		After string
 		Items []QueuedDelivery
 	}
-	// EndpointChanged reports that the endpoint's row changed, or that deliveries were committed by others than the
-	// outbox. The endpoint then reads everything again. It also pauses and resumes an endpoint.
+	// EndpointChanged reports that the endpoint's row changed, for example its pause, or that another component than the
+	// outbox committed deliveries. The endpoint then reads its row and its deliveries again.
 	EndpointChanged struct{}
-	// EndpointDeleted reports that the endpoint was deleted. The actor sends nothing more and stops; the outbox
-	// removes the delivery rows.
+	// EndpointDeleted reports that the endpoint was deleted. The actor sends nothing more and stops. The outbox removes
+	// the delivery rows.
 	EndpointDeleted struct{}
-	// SendTestEvent sends one event that is not queued, even while the endpoint is paused. The reply is TestResult
-	// or a *domain.Error.
+	// SendTestEvent sends one test event at once, even while the endpoint is paused. The reply is TestResult or a
+	// *domain.Error.
 	SendTestEvent struct {
 		EventType string // canonical name or alias; "": webhook.test
 	}
 )
 
-// QueuedDelivery is a delivery with its event. Both are immutable.
+// QueuedDelivery is a delivery row with its event. Neither may be changed.
 type QueuedDelivery struct {
 	Row   *domain.Delivery
 	Event *event.Event

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// The ID of a replay row comes from another clock. A delivery that the outbox commits at that moment may sort
-// before it.
+// The ID of a replayed delivery comes from another clock. A delivery that the outbox commits at that moment may sort
+// before it. The endpoint must still send that delivery.
 func TestDeliveryQueuedDuringReplayIsNotSkipped(t *testing.T) {
 	for name, c := range map[string]struct {
 		tell   func(late domain.Delivery, s *fixture) any

@@ -2,9 +2,9 @@ package webhook
 
 import "time"
 
-// parkRetries removes the latest retries from memory if there are more than MaxRetries. They are read from the
-// store again when due. A retry whose row is not committed stays. No retry is removed while a page is read, because
-// the page may show an older state.
+// parkRetries removes the latest retries from memory if there are more than MaxRetries. The endpoint reads them from the
+// store again when they are due. A retry whose row is not committed stays in memory. No retry is removed while a page
+// of deliveries is being read, because the page may show an older state.
 func (e *endpoint) parkRetries() {
 	if e.reader.loading || len(e.queue.retries) <= e.cfg.MaxRetries {
 		return
@@ -18,8 +18,8 @@ func (e *endpoint) parkRetries() {
 	}
 }
 
-// readParkedRetries reads the parked retries once the first is due and no earlier retry is in memory. A read from
-// the start that is in progress finds them as well.
+// readParkedRetries makes the endpoint read the parked retries from the store, once the first of them is due and no
+// earlier retry is in memory. If all deliveries are being read anyway, it does nothing.
 func (e *endpoint) readParkedRetries(now time.Time) {
 	parked := e.queue.parkedUntil
 	if parked.IsZero() || parked.After(now) || e.reader.loading || e.reader.fromStart && !e.enoughQueued() {
@@ -30,5 +30,5 @@ func (e *endpoint) readParkedRetries(now time.Time) {
 	}
 }
 
-// enoughQueued reports whether enough first attempts are in memory.
+// enoughQueued reports whether enough deliveries without an attempt are in memory, so that no page must be read.
 func (e *endpoint) enoughQueued() bool { return e.queue.queued > e.cfg.Window/2 }

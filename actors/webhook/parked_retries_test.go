@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The endpoint accepts every second event at once and the others at their third attempt. Waiting retries are in the
-// store and are sent on time, also after a restart.
+// The endpoint accepts every second event at once and the others at their third attempt. Retries that are only in the
+// store must be sent on time, also after a restart.
 func TestRetriesInMemoryAreLimitedAndSentOnTime(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)

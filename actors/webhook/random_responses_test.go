@@ -14,23 +14,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// plannedResponse is the response to one attempt: a status, or 0 for a hang, a reset or a partial response, after a
-// delay.
+// plannedResponse is the response to one attempt, after a delay. The status 0 means that the request hangs, the
+// connection is reset, or the response is partial.
 type plannedResponse struct {
 	status int
 	takes  time.Duration
 }
 
-// A receiver answers two thousand events with random responses. The test compares the final states with those that
-// the rules require.
+// A receiver answers two thousand events with random responses. The final state of each delivery must be the one that
+// the retry rules require.
 func TestEveryEventIsDeliveredOrFailedForRandomResponses(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newEndpointFleet(t, sys, 256)
 		const houses, events = 20, 100
 		chance := rand.New(rand.NewPCG(7, 7))
 		kinds := []plannedResponse{
-			{200, time.Millisecond}, {204, time.Second}, {200, 29 * time.Second}, // a slow body
-			{500, time.Millisecond}, {503, time.Second}, {0, hangTime}, {0, 50 * time.Millisecond}, // a reset, a partial response
+			{200, time.Millisecond}, {204, time.Second}, {200, 29 * time.Second}, // the last response body is slow
+			{500, time.Millisecond}, {503, time.Second}, {0, hangTime}, {0, 50 * time.Millisecond}, // the last two are a reset and a partial response
 			{404, time.Millisecond}, {429, time.Millisecond}, {301, time.Millisecond},
 		}
 		wanted := map[string]domain.Delivery{} // expected final delivery, by event ID

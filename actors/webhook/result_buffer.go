@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// resultBuffer holds the results of attempts until they are stored. Results are collected while a commit runs or
-// more results are expected soon.
+// resultBuffer holds the results of delivery attempts until they are stored. A result waits while a commit runs, and
+// for a short time if running requests may add more results.
 type resultBuffer struct {
 	waiting   map[string]*domain.Delivery // not part of a commit yet, by event ID
 	writing   map[string]*domain.Delivery // part of the running commit; nil: none runs
@@ -28,15 +28,15 @@ func newResultBuffer() resultBuffer {
 
 func (l *resultBuffer) add(row *domain.Delivery) { l.waiting[row.EventID] = row }
 
-// contains reports whether the result of an event is not known to be stored yet.
+// contains reports whether the buffer holds a result of an event, because the result may not be stored yet.
 func (l *resultBuffer) contains(eventID string) bool {
 	return l.waiting[eventID] != nil || l.writing[eventID] != nil
 }
 
-// isFull reports whether no more requests may start, because their results would find no room.
+// isFull reports whether no further request may start, because the buffer has no room for its result.
 func (l *resultBuffer) isFull() bool { return len(l.waiting) >= maxResults }
 
-// isDue reports whether a commit starts now. sending: running requests may soon add results.
+// isDue reports whether a commit must start now. sending means that running requests may soon add results.
 func (l *resultBuffer) isDue(sending bool, now time.Time) bool {
 	if l.writing != nil || len(l.waiting) == 0 {
 		return false
@@ -50,8 +50,8 @@ func (l *resultBuffer) isDue(sending bool, now time.Time) bool {
 	return true
 }
 
-// start removes and returns the results of the next commit. Uncertain results must be compared with the store
-// first.
+// start moves the waiting results into the next commit and returns them. An earlier commit with an unknown outcome may
+// already have stored the uncertain ones, so the caller must first compare these with the store.
 func (l *resultBuffer) start() (rows, uncertain []*domain.Delivery) {
 	l.writeAt = time.Time{}
 	l.writing = make(map[string]*domain.Delivery, min(len(l.waiting), maxBatch))
@@ -70,7 +70,8 @@ func (l *resultBuffer) start() (rows, uncertain []*domain.Delivery) {
 	return rows, uncertain
 }
 
-// failed returns the results of a commit of unknown outcome to the buffer. Newer results win.
+// failed moves the results of a failed commit back to the waiting results. A newer result of the same event replaces
+// the older one.
 func (l *resultBuffer) failed() {
 	written := l.writing
 	l.writing = nil
@@ -81,7 +82,8 @@ func (l *resultBuffer) failed() {
 	l.waiting = written
 }
 
-// succeeded ends a successful commit. It returns the events that need no further attempt and have no newer result.
+// succeeded ends a successful commit. It returns the events that need no further attempt and have no newer result in
+// the buffer.
 func (l *resultBuffer) succeeded() (settled []string) {
 	for id, row := range l.writing {
 		delete(l.uncertain, id)
@@ -94,7 +96,7 @@ func (l *resultBuffer) succeeded() (settled []string) {
 	return settled
 }
 
-// writeResults commits the waiting results if a commit is due.
+// writeResults starts a commit of the waiting results if a commit is due.
 func (e *endpoint) writeResults(ctx actor.Context, now time.Time) {
 	if !e.results.isDue(e.sends.count() > 0, now) {
 		return
@@ -119,8 +121,8 @@ func (e *endpoint) writeResults(ctx actor.Context, now time.Time) {
 	})
 }
 
-// addUncertainResults adds results of unknown outcome to a change, each with a guard. If an event was replayed
-// meanwhile, its row belongs to another delivery or is gone, and the result is dropped.
+// addUncertainResults adds to a change the results that an earlier commit with an unknown outcome may have stored. Each
+// has a guard. If an event was replayed or its delivery deleted meanwhile, the result of that event is dropped.
 func addUncertainResults(ctx context.Context, store Store, uncertain []*domain.Delivery, change *commit.Change) (replayed []string, err error) {
 	for _, row := range uncertain {
 		stored := &domain.Delivery{WorkspaceID: row.WorkspaceID, WebhookID: row.WebhookID, EventID: row.EventID}
@@ -138,7 +140,8 @@ func addUncertainResults(ctx context.Context, store Store, uncertain []*domain.D
 	return replayed, nil
 }
 
-// onCommitted ends a commit. Results of unknown outcome are committed again if their rows are unchanged.
+// onCommitted handles the outcome of a commit of results. After an error the results are committed again. A result is
+// dropped if a replay has replaced its row meanwhile.
 func (e *endpoint) onCommitted(ctx actor.Context, m resultsCommitted) {
 	if m.endpoint != e || e.stopped {
 		return
@@ -164,7 +167,7 @@ func (e *endpoint) onCommitted(ctx actor.Context, m resultsCommitted) {
 	e.parkRetries()
 }
 
-// expirePaused fails deliveries of an endpoint that has been paused for longer than maxPausedAge.
+// expirePaused fails the old deliveries of an endpoint that has been paused or disabled for longer than maxPausedAge.
 func (e *endpoint) expirePaused(now time.Time) {
 	if e.webhook == nil || e.webhook.Status == domain.WebhookActive || e.expireAt.After(now) {
 		return

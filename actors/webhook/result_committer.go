@@ -10,9 +10,9 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// ResultCommitter stores delivery results of all endpoints of a store. Results of one workspace share commits, one
-// at a time. A commit starts at most every gatherTime, or as soon as minBatch results wait. It is safe for
-// concurrent use.
+// ResultCommitter stores the delivery results of all endpoints of a store. All endpoints of a workspace share commits,
+// and only one commit of a workspace runs at a time. A commit starts at most every gatherTime, or as soon as minBatch
+// results wait. It is safe for concurrent use.
 type ResultCommitter struct {
 	store Store
 
@@ -27,19 +27,19 @@ type commitQueue struct {
 	timer   *time.Timer // starts the next commit; nil: a commit is running
 }
 
-// resultBatch are the results of one endpoint. The rows must not change afterwards.
+// resultBatch contains results of one endpoint. The rows must not change after enqueue.
 type resultBatch struct {
 	lifetime func() context.Context // ends with the endpoint's incarnation, whose results are then dropped
 	rows     []*domain.Delivery
 	report   func(err error)
 }
 
-// NewResultCommitter returns the committer of a store.
+// NewResultCommitter returns a ResultCommitter that commits to a store.
 func NewResultCommitter(store Store) *ResultCommitter {
 	return &ResultCommitter{store: store, queues: make(map[string]*commitQueue)}
 }
 
-// enqueue adds rows to the next commit and reports its outcome.
+// enqueue adds the results of an endpoint to the next commit of a workspace.
 func (l *ResultCommitter) enqueue(workspace string, e resultBatch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,8 @@ func (l *ResultCommitter) enqueue(workspace string, e resultBatch) {
 	}
 }
 
-// commitBatches commits waiting results until the next commit has to wait for more.
+// commitBatches commits the waiting results of a workspace. It returns when no results wait, or when the next commit
+// must wait for gatherTime.
 func (l *ResultCommitter) commitBatches(workspace string, p *commitQueue) {
 	for {
 		batch := l.takeBatch(workspace, p)
@@ -74,7 +75,7 @@ func (l *ResultCommitter) commitBatches(workspace string, p *commitQueue) {
 	}
 }
 
-// scheduleNext returns true if the next commit starts now. Otherwise it starts a timer.
+// scheduleNext returns true if the next commit must start now. Otherwise it starts a timer for the next commit.
 func (l *ResultCommitter) scheduleNext(workspace string, p *commitQueue, after time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +91,7 @@ func (l *ResultCommitter) scheduleNext(workspace string, p *commitQueue, after t
 	return false
 }
 
-// takeBatch removes and returns the results of the next commit; nil: none wait.
+// takeBatch removes and returns the results of the next commit. It returns nil if no results wait.
 func (l *ResultCommitter) takeBatch(workspace string, p *commitQueue) (batch []resultBatch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

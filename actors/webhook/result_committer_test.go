@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// committerFixture is a ResultCommitter on an in-memory store with the outcomes it reported.
+// committerFixture is a ResultCommitter on an in-memory store. It records the outcomes that the committer reports.
 type committerFixture struct {
 	t         *testing.T
 	store     *webhooktest.Store
@@ -61,7 +61,7 @@ func (d *committerFixture) isStored(row *domain.Delivery) bool {
 	return err == nil
 }
 
-// waitForReports waits until everything is stored and returns the outcomes reported since the last call.
+// waitForReports waits until all enqueued results are committed. It returns the outcomes reported since the last call.
 func (d *committerFixture) waitForReports() (reports []error) {
 	d.t.Helper()
 	time.Sleep(time.Second)

@@ -8,10 +8,10 @@ import (
 const (
 	defaultSends   = 2048 // default of concurrent requests
 	maxPerEndpoint = 8    // concurrent requests to one endpoint
-	maxPerKind     = 6    // of these, first attempts; the same limit applies to retries, so that neither delays the other
+	maxPerKind     = 6    // concurrent first attempts to one endpoint, and likewise retries, so that neither delays the other
 )
 
-// sendKind is the kind of request that a slot is used for.
+// sendKind is the kind of webhook request for which a slot of the send pool is used.
 type sendKind int
 
 const (
@@ -20,9 +20,9 @@ const (
 	sendKinds int      = iota
 )
 
-// SendPool limits the concurrent webhook requests of a process. A workspace may use half of the slots, retries and
-// failing endpoints a quarter, and an endpoint 8. Endpoint actors never block: an endpoint without a slot is
-// notified when it gets one. It is safe for concurrent use.
+// SendPool limits the concurrent webhook requests of a process. A workspace may use half of the slots, and an endpoint
+// 8 slots. Retries and failing endpoints together may use a quarter. Endpoint actors never block: an endpoint that
+// gets no slot is notified later. It is safe for concurrent use.
 type SendPool struct {
 	limit int
 
@@ -39,7 +39,7 @@ type queueKey struct {
 	kind      sendKind
 }
 
-// NewSendPool returns a pool of limit concurrent requests. 0 means 2048.
+// NewSendPool returns a pool that allows limit concurrent requests. A limit of 0 means 2048.
 func NewSendPool(limit int) *SendPool {
 	if limit == 0 {
 		limit = defaultSends
@@ -47,14 +47,14 @@ func NewSendPool(limit int) *SendPool {
 	return &SendPool{limit: max(limit, 4), workspaces: make(map[string]int), waiting: make(map[queueKey][]*sendSlots)}
 }
 
-// ActiveRequests returns the number of running requests.
+// ActiveRequests returns the number of slots in use.
 func (p *SendPool) ActiveRequests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.used
 }
 
-// sendSlots are the slots of one endpoint incarnation.
+// sendSlots are the slots of the pool that one incarnation of an endpoint uses or waits for.
 type sendSlots struct {
 	pool      *SendPool
 	workspace string
@@ -70,8 +70,8 @@ func (p *SendPool) newSlots(workspace string, notify func()) *sendSlots {
 	return &sendSlots{pool: p, workspace: workspace, notify: notify}
 }
 
-// takeOrWait takes a slot. Otherwise the endpoint waits and is notified, or finds a slot when one of its requests
-// ends.
+// takeOrWait takes a slot and returns true. If no slot is free, it returns false, and the pool notifies the endpoint
+// when it grants one. An endpoint with the maximum number of slots does not wait in the pool.
 func (s *sendSlots) takeOrWait(k sendKind) bool {
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
@@ -96,21 +96,21 @@ func (s *sendSlots) takeFree(k sendKind) bool {
 	return !s.closed && s.pool.acquire(s, k)
 }
 
-// giveBack returns a slot.
+// giveBack returns a slot to the pool after a request.
 func (s *sendSlots) giveBack(k sendKind) {
 	s.pool.mu.Lock()
 	s.pool.release(s, k)
 	s.pool.grantAndUnlock()
 }
 
-// cancelWait ends a wait and returns unused grants.
+// cancelWait removes the endpoint from the waiting queue and returns slots that were granted but not used.
 func (s *sendSlots) cancelWait(k sendKind) {
 	s.pool.mu.Lock()
 	s.pool.removeWaiting(s, k)
 	s.pool.grantAndUnlock()
 }
 
-// close ends the use by an incarnation. Slots in use are returned by giveBack.
+// close ends the use of the pool by an incarnation. Its running requests still return their slots with giveBack.
 func (s *sendSlots) close() {
 	s.pool.mu.Lock()
 	s.closed = true
@@ -120,7 +120,7 @@ func (s *sendSlots) close() {
 	s.pool.grantAndUnlock()
 }
 
-// hasRoom reports whether an endpoint may take one more slot.
+// hasRoom reports whether the limits of the pool allow an endpoint one more slot.
 func (p *SendPool) hasRoom(s *sendSlots, k sendKind) bool {
 	return p.used < p.limit && p.workspaces[s.workspace] < p.limit/2 && s.used < maxPerEndpoint && (k != sendRetry || p.retries < p.limit/4)
 }
@@ -158,7 +158,7 @@ func (p *SendPool) wait(s *sendSlots, k sendKind) {
 	p.waiting[key] = append(p.waiting[key], s)
 }
 
-// removeWaiting ends a wait and releases unused grants.
+// removeWaiting removes an endpoint from the waiting queue and releases slots that were granted but not used.
 func (p *SendPool) removeWaiting(s *sendSlots, k sendKind) {
 	for ; s.granted[k] > 0; s.granted[k]-- {
 		p.release(s, k)
@@ -180,8 +180,8 @@ func (p *SendPool) setQueue(key queueKey, queue []*sendSlots) {
 	p.rotation = slices.DeleteFunc(p.rotation, func(x queueKey) bool { return x == key })
 }
 
-// grantAndUnlock grants free slots to waiting endpoints, one per workspace in turn. It unlocks the pool before it
-// notifies them.
+// grantAndUnlock grants free slots to waiting endpoints. The workspaces take turns. It unlocks the pool before it
+// notifies the endpoints.
 func (p *SendPool) grantAndUnlock() {
 	var notified []*sendSlots
 	for n := len(p.rotation); n > 0 && p.used < p.limit; n-- {

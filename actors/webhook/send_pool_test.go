@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Every event of a healthy endpoint arrives before the first hanging request ends. None arrives much later than
-// without hanging endpoints.
+// Of a thousand endpoints, a hundred never answer. Every event of the others must arrive before the first hanging
+// request ends. No event may arrive much later than without hanging endpoints.
 func TestHundredHangingEndpointsDoNotDelayNineHundredOthers(t *testing.T) {
 	const events = 6
 	slowest := func(t *testing.T, sys *actor.ActorSystem, hanging int) (last time.Duration) {

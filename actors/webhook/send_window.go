@@ -2,8 +2,8 @@ package webhook
 
 import "time"
 
-// sendWindow limits the concurrent requests to one endpoint. The limit of first attempts grows by one after each
-// success and is halved by a failure.
+// sendWindow counts the running requests to one endpoint and limits them. Each success increases the limit of first
+// attempts by one, and each failure halves it.
 type sendWindow struct {
 	slots   *sendSlots
 	waiting [sendKinds]bool // kinds that wait for a slot of the pool
@@ -16,7 +16,7 @@ type sendWindow struct {
 // count returns the number of running requests.
 func (w *sendWindow) count() int { return w.firsts + w.retries }
 
-// requestEnded records the end of a request.
+// requestEnded counts one running request less. first says whether it was a first attempt.
 func (w *sendWindow) requestEnded(first bool) {
 	if first {
 		w.firsts--
@@ -29,7 +29,8 @@ func (w *sendWindow) increaseLimit(most int) { w.limit = min(w.limit+1, float64(
 
 func (w *sendWindow) halveLimit() { w.limit = max(w.limit/2, 1) }
 
-// setWaiting leaves the pool's queues for which nothing waits any more.
+// setWaiting records for which kinds of requests a delivery waits for a slot. For the other kinds it leaves the waiting
+// queues of the pool.
 func (w *sendWindow) setWaiting(waits [sendKinds]bool) {
 	for k, waited := range w.waiting {
 		if waited && !waits[k] {

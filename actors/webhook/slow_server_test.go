@@ -34,8 +34,8 @@ func newServerAndClient(t *testing.T, timeout time.Duration, f http.HandlerFunc)
 	return s, c
 }
 
-// The unread rest of a response fills the buffers of the connection, which is then closed. At most a few of the
-// offered hundreds of megabytes are transferred.
+// The server offers hundreds of megabytes. The client must close the connection after the limit, so that only a few
+// megabytes, which fill the buffers of the connection, are transferred.
 func TestResponseBodyIsReadUpToLimit(t *testing.T) {
 	t.Parallel()
 	const piece, offered, buffers = 64 << 10, 512 << 20, 32 << 20
@@ -54,8 +54,8 @@ func TestResponseBodyIsReadUpToLimit(t *testing.T) {
 	assert.Less(t, <-written, buffers)
 }
 
-// A server that accepts the connection and never reads costs one attempt its timeout. The slot of the send pool is
-// free afterwards.
+// A server accepts the connection and never reads. The attempt must fail after the timeout, and the slot of the send
+// pool must be free afterwards.
 func TestNonReadingServerTimesOutAndFreesSlot(t *testing.T) {
 	t.Parallel()
 	done := make(chan struct{})

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// storeBackoff is a delay after failures of the store. It grows with each failure in a row.
+// storeBackoff delays store operations after failures. The delay grows with each failure in a row.
 type storeBackoff struct {
 	delay time.Duration
 	until time.Time

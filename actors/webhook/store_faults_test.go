@@ -41,7 +41,7 @@ func TestStoreOutageLosesNoDelivery(t *testing.T) {
 		more := s.queueEvents("a", "b")
 		s.send(webhook.DeliveriesQueued{})
 		advanceTime(500 * time.Millisecond)
-		away.Store(true) // while two requests are running
+		away.Store(true) // the store fails while two requests are running
 		advanceTime(time.Minute)
 		assert.Equal(t, 2, s.stateCounts()[domain.DeliveryQueued])
 		away.Store(false)
@@ -73,8 +73,8 @@ func TestUncertainCommitIsRepeated(t *testing.T) {
 	})
 }
 
-// runWithKills sends 60 events to an endpoint that fails sometimes, and stops the actor at random moments. It
-// returns how often each event arrived.
+// runWithKills sends 60 events to an endpoint that fails sometimes, and kills the endpoint actor at random moments. It
+// returns the ids of the events and how often each arrived.
 func runWithKills(t *testing.T, sys *actor.ActorSystem, seed uint64) (ids []string, arrived map[string]int) {
 	t.Helper()
 	r, far := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))

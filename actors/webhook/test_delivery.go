@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// testRequest is a SendTestEvent with its sender.
+// testRequest is a SendTestEvent message with the actor that gets the reply.
 type testRequest struct {
 	test   SendTestEvent
 	sender *actor.PID
 }
 
-// testRequests are the test events of an endpoint. Each gets one reply.
+// testRequests holds the requests for test events of an endpoint. Each request gets one reply.
 type testRequests struct {
 	running int
 	waiting []testRequest // requests that wait until the endpoint's row is read
@@ -27,21 +27,21 @@ type testRequests struct {
 
 func (t *testRequests) isFull() bool { return t.running+len(t.waiting) >= maxTests }
 
-// takeWaiting removes and returns all waiting requests.
+// takeWaiting removes and returns all test requests that wait for the endpoint's row.
 func (t *testRequests) takeWaiting() []testRequest {
 	waiting := t.waiting
 	t.waiting = nil
 	return waiting
 }
 
-// refuse replies to all waiting requests with an error.
+// refuse replies with an error to all test requests that wait for the endpoint's row.
 func (t *testRequests) refuse(ctx actor.Context, err *domain.Error) {
 	for _, r := range t.takeWaiting() {
 		ctx.Send(r.sender, err)
 	}
 }
 
-// onTest starts a test, or keeps it until the endpoint's row is read.
+// onTest sends a test event. If the endpoint's row has not been read yet, the request waits until it is.
 func (e *endpoint) onTest(ctx actor.Context, r testRequest) {
 	if r.sender == nil {
 		return
@@ -98,7 +98,8 @@ func (e *endpoint) sendTest(ctx actor.Context, to *actor.PID, typ event.Type, na
 	})
 }
 
-// onTestDone also forwards results of an earlier incarnation, because the sender still waits.
+// onTestDone sends the result of a test event to the requester. It does so even if an earlier incarnation started the
+// test, because the requester still waits.
 func (e *endpoint) onTestDone(ctx actor.Context, m testDone) {
 	if m.endpoint == e {
 		e.tests.running--

@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// unreliableStore calls a function before and after each commit of results, numbered from 1. An error from the
-// function after the commit stands for a lost reply.
+// unreliableStore calls before and after around each commit of results. Their argument is the number of the commit,
+// starting with 1. An error from after simulates a commit that succeeds and whose reply is lost.
 type unreliableStore struct {
 	*webhooktest.Store
 	results       atomic.Int64
@@ -44,10 +44,10 @@ func noError(int64) error { return nil }
 
 var errLostReply = errors.New("the answer was lost")
 
-const firstBackoff = 100 * time.Millisecond // after the first failure of the store
+const firstBackoff = 100 * time.Millisecond // backoff after the first failure of the store
 
-// A result was stored, but the reply was lost, so the endpoint commits it again. A replay requested in between must
-// still be delivered.
+// The reply to a successful commit of a result is lost, so the endpoint commits the result again. If the event is
+// replayed in between, the endpoint must still deliver the replay.
 func TestUncertainResultDoesNotOverwriteReplay(t *testing.T) {
 	for name, between := range map[string]bool{"before it is committed again": false, "while it is": true} {
 		t.Run(name, func(t *testing.T) {
@@ -87,8 +87,8 @@ func TestUncertainResultDoesNotOverwriteReplay(t *testing.T) {
 	}
 }
 
-// Results without a replay are finally stored, whatever happens to the first commits. Deliveries deleted meanwhile
-// do not reappear.
+// The first commits of results fail or lose their reply. All results must finally be stored. Deliveries that are
+// deleted meanwhile must not reappear.
 func TestUncertainResultsAreFinallyStored(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := newFixture(t, sys)

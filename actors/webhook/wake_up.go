@@ -9,14 +9,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// wakeUp is the one timer of an endpoint.
+// wakeUp is the timer of an endpoint. An endpoint has only one timer.
 type wakeUp struct {
 	at     time.Time // time of the timer; zero: no timer is set
 	cancel func()
 	number int // number of the last timer; messages of earlier timers are ignored
 }
 
-// set sets the timer to at; zero: no timer.
+// set replaces the timer by one that fires at the time at. If at is zero, no timer runs.
 func (w *wakeUp) set(ctx actor.Context, at, now time.Time, of *endpoint) {
 	if at.Equal(w.at) {
 		return
@@ -43,7 +43,8 @@ func (e *endpoint) onWakeUp(m wakeUpDue) {
 	}
 }
 
-// nextWakeUp returns the earliest time at which the endpoint has something to do without a message; zero: never.
+// nextWakeUp returns the earliest time at which the endpoint has work to do without receiving a message. It is zero if
+// there is no such time.
 func (e *endpoint) nextWakeUp(now time.Time) (at time.Time) {
 	if e.backoff.isActive(now) {
 		return e.backoff.until

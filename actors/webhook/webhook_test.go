@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// attemptTimes are the times of the five attempts if each takes two seconds.
+// attemptTimes are the times at which the five attempts of a delivery start, if each takes two seconds and fails.
 var attemptTimes = []time.Duration{
 	0,
 	32 * time.Second,
@@ -394,8 +394,8 @@ func TestHealthWritesKeepConcurrentRowChanges(t *testing.T) {
 		w.URL = "https://example.com/other"
 		s.apply(commit.Change{Puts: []domain.Record{&w}})
 		advanceTime(time.Minute)
-		// per event: the commits of the event, of the row and of the result; in addition the change and two row
-		// writes
+		// Each of the 20 events causes three commits: of the event, of its delivery row and of its result. The test commits
+		// one change of the endpoint's row, and the actor writes its health to that row twice.
 		assert.Equal(t, 20*3+1+2, s.store.CommitCount()-before)
 		assert.Equal(t, "https://example.com/other", s.store.WebhookRow(workspace, endpoint).URL)
 		s.close()

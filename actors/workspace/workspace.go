@@ -1,7 +1,8 @@
-// Package workspace is the parent actor of one tenant: its lines, trunks, calls, campaigns, webhooks and outbox.
+// Package workspace is the parent actor of the actors of one workspace: its lines, trunks, calls, campaigns, webhooks
+// and outbox.
 //
-// It only starts and supervises its children, and makes no decision of its own. A failed child is restarted or
-// resumed. The workspace itself is never restarted, because that would stop its live calls.
+// It only starts and supervises these child actors, and makes no decision of its own. A failed child is restarted or
+// resumed. The workspace actor itself is never restarted, because that would stop its live calls.
 package workspace
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// Names of the children. The PID of a child is <workspace>/<name>, so that the PIDs are known before the children
+// Names of the child actors. The PID of a child is <workspace>/<name>, so that the PIDs are known before the children
 // start.
 const (
 	OutboundLines = "lines-out"
@@ -28,19 +29,20 @@ const (
 	Registrar     = "phones"
 )
 
-// PID returns the PID of a child of a workspace.
+// PID returns the PID of a child actor of a workspace, or of a child of that child. path contains the names below the
+// workspace.
 func PID(sys *actor.ActorSystem, workspaceID string, path ...string) *actor.PID {
 	return sys.NewLocalPID(strings.Join(append([]string{workspaceID}, path...), "/"))
 }
 
-// Child is one child to spawn.
+// Child is the name and the props of a child actor that the workspace starts.
 type Child struct {
 	Name  string
 	Props *actor.Props
 }
 
-// Config configures a workspace. Children are spawned in order: a child comes after those that it sends requests
-// to.
+// Config configures a workspace actor. It starts Children in their order. A child must come after the children to which
+// it sends requests.
 type Config struct {
 	Children   []Child
 	AfterSpawn func(ctx actor.Context) // called once the children are spawned, before the first message; nil: none
@@ -68,7 +70,8 @@ func Props(cfg Config) *actor.Props {
 	}, actor.WithSupervisor(newSupervision(cfg.Log, cfg.OnGiveUp)))
 }
 
-// supervision restarts leaf actors, which load their state anew, and resumes actors that have children.
+// supervision restarts a failed child actor that has no children, so that it loads its state again. A failed child
+// that has children continues without a restart.
 type supervision struct{ leaf, parent actor.SupervisorStrategy }
 
 func newSupervision(log *slog.Logger, onGiveUp func(*actor.PID, any)) *supervision {
@@ -85,13 +88,13 @@ func (r *supervision) HandleFailure(sys *actor.ActorSystem, sup actor.Supervisor
 	s.HandleFailure(sys, sup, child, rs, reason, message)
 }
 
-// Messages to a supervisor of SupervisorProps.
+// Messages to an actor that SupervisorProps describes.
 type (
-	// SpawnChild spawns the child of an ID unless it is running. The reply is ChildSpawned.
+	// SpawnChild starts the child actor with an ID unless it is running. The reply is ChildSpawned.
 	SpawnChild struct{ ID string }
 	// ChildSpawned is the reply to SpawnChild.
 	ChildSpawned struct{}
-	// Broadcast sends a message to every child.
+	// Broadcast sends Message to every child actor.
 	Broadcast struct{ Message any }
 )
 
@@ -101,15 +104,15 @@ func (SpawnChild) Control() {}
 // Control implements mailbox.Control: a full mailbox accepts this message.
 func (Broadcast) Control() {}
 
-// supervisor is the parent of all actors of one kind, such as the campaigns of a workspace. A failed child is
-// restarted from the store.
+// supervisor is the parent of all actors of one kind, such as the campaigns of a workspace. It restarts a failed child,
+// which then reads its state from the store.
 type supervisor struct {
 	props func(id string) *actor.Props
 	first []string
 }
 
-// SupervisorProps returns the properties of a parent that restarts failed children. first are the IDs of the
-// children that are spawned when the parent starts.
+// SupervisorProps returns the properties of a parent actor that restarts failed children. first contains the IDs of the
+// children that are started together with the parent.
 func SupervisorProps(first []string, props func(id string) *actor.Props, log *slog.Logger, onGiveUp func(pid *actor.PID, reason any)) *actor.Props {
 	f := &supervisor{props: props, first: first}
 	return mailbox.Props(func() actor.Actor { return f }, 10_000, actor.WithSupervisor(mailbox.RestartStrategy(log, onGiveUp)))

@@ -20,7 +20,7 @@ type (
 	countRequest struct{}
 )
 
-// countingActor counts its starts and the requests since the last start.
+// countingActor counts its starts and the requests that it has answered.
 type countingActor struct{ starts, requests *int }
 
 func (c *countingActor) Receive(ctx actor.Context) {

@@ -34,7 +34,7 @@ func TestAdminListenerServesPprofOnlyToLoopbackHosts(t *testing.T) {
 		"a stranger's name": ask("/debug/pprof/goroutine", "rebound.example:80"), "no such page": ask("/v1/calls", addr),
 	}
 	assert.Equal(t, map[string]int{"own name": 200, "localhost": 200, "a stranger's name": 403, "no such page": 404}, got)
-	// The owner of the data folder reaches the profiles over the local socket without an admin address.
+	// The owner of the data folder can read the profiles over the local socket, even if no admin address is configured.
 	within := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(s.dataFolder(), "admin.sock"))
 	}}}

@@ -16,16 +16,16 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// addAdministrationFlags adds the setting flags and the flags --url, --key and --profile, which select another
-// service.
+// addAdministrationFlags adds the flags of the service settings, and the flags --url, --key and --profile. The latter
+// select a remote service.
 func addAdministrationFlags(cmd *cobra.Command) {
 	settings.AddFlags(cmd)
 	cli.AddClientFlags(cmd)
 	cmd.PreRunE = nil // the store on this machine needs no profile
 }
 
-// withAdministration calls f with access to the service that the flags select. Default: the service that runs on
-// this machine, or the store if no service runs.
+// withAdministration calls f with the Administration that the flags select. Default: the service that runs on this
+// machine. If no service runs, it opens the store of the data folder.
 func withAdministration(cmd *cobra.Command, f func(context.Context, administration.Administration) error) error {
 	if cli.IsRemote(cmd) {
 		c, err := cli.ClientOf(cmd)
@@ -56,7 +56,7 @@ func withAdministration(cmd *cobra.Command, f func(context.Context, administrati
 	return f(ctx, administration.NewStopped(v, cfg.BaseURL(cfg.HTTP.Addr), cfg.Simulator))
 }
 
-// administrationCommand returns a command that calls run with access to a service or a store.
+// administrationCommand returns a command that calls run with the Administration that its flags select.
 func administrationCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *cobra.Command, administration.Administration, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: args,

@@ -47,7 +47,7 @@ func TestWorkspaceAndUserCommandsOnRunningAndStoppedService(t *testing.T) {
 		hired = append(hired, strings.TrimSpace(id))
 		return url
 	}
-	// audited returns the audit log entries of the command line that a key can read.
+	// audited returns the audit log entries of administrative commands that an API key can read.
 	audited := func(key string) (entries []string) {
 		t.Helper()
 		status, text, _ := s.tryRequest("GET", "/v1/audit-logs?limit=100", nil, "Authorization", "Bearer "+strings.TrimSpace(key))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// createAMDAgent creates an agent that waits for the answer classification and leaves a message on machines.
+// createAMDAgent creates an agent that waits for the answer classification and leaves a message on answering machines.
 func (s *service) createAMDAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -44,7 +44,7 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 
 	path := s.saveRecording(machine)
 	heard, agentAudio := readSamples(t, path, 1), readSamples(t, path, 2)
-	beep, run := -1, 0 // end of the beep in samples; an interruption means that the machine was paused
+	beep, run := -1, 0 // beep is the end of the beep in samples; a gap in the tone means that the machine was suspended
 	for i := 0; i+sampleRate/50 <= len(heard) && beep < 0; i += sampleRate / 50 {
 		switch {
 		case pitchShare(heard[i:i+sampleRate/50], 1000) > 0.8:
@@ -66,7 +66,7 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	assert.Greater(t, rmsPower(agentAudio[max(from, beep):min(to, len(agentAudio))]), 300.0, "the recording contains the message")
 }
 
-// pitchShare returns the share of the audio's power at a frequency.
+// pitchShare returns which part of the power of the audio lies at a frequency.
 func pitchShare(sound []float64, hertz float64) float64 {
 	var re, im, all float64
 	for i, v := range sound {

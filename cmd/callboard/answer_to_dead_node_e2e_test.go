@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ownedWorkspace returns a tenant whose workspace the node owns.
+// ownedWorkspace returns the first of the tenants whose workspace belongs to a shard of the node s.
 func (c *nodeCluster) ownedWorkspace(s *service, all []*shardTenant) *shardTenant {
 	c.t.Helper()
 	has := c.shardsOf(s)
@@ -27,7 +27,7 @@ func (c *nodeCluster) ownedWorkspace(s *service, all []*shardTenant) *shardTenan
 	return nil
 }
 
-// answerCall makes a peer with the scenario uas-answer-unheard answer its ringing call.
+// answerCall makes a SIPp peer that runs the scenario uas-answer-unheard answer its ringing call.
 func (p *sippPeer) answerCall() {
 	p.t.Helper()
 	conn, err := net.Dial("udp", fmt.Sprintf("127.0.0.1:%d", p.port))
@@ -41,8 +41,8 @@ func (p *sippPeer) answerCall() {
 	require.NoError(p.t, err)
 }
 
-// A node is killed while one call rings, and the callee answers before the next owner takes over. The next owner
-// must hang up instead of leaving a silent call, and must not dial a call that has not rung yet.
+// A node is killed while one of its calls rings, and the callee answers before another node takes over. The new owner
+// must hang up instead of leaving a silent call. It must not dial the other call, which has not rung yet, again.
 func TestCallAnsweredToDeadNodeIsHungUpByNextNode(t *testing.T) {
 	t.Parallel()
 	carrier := startSIPp(t, "uas-answer-unheard", "-m", "1", "-trace_msg", "-message_file", "messages")

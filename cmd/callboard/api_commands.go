@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/webhooks"
 )
 
-// apiCommands returns the commands that only send requests to a service.
+// apiCommands returns the commands that only send requests to the HTTP API of a service.
 func apiCommands() []*cobra.Command {
 	return []*cobra.Command{
 		campaigns.Command(), calls.Command(), agents.Command(), pathways.Command(), numbers.Command(), trunks.Command(), phones.Command(), sms.Command(),

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// useReversedTone gives a phone a tone that differs from that of all other phones, before its first call.
+// useReversedTone gives a phone a tone that differs from that of all other phones. It must be called before the phone's
+// first call.
 func (p *softphone) useReversedTone() {
 	p.t.Helper()
 	tone := sweepTone(60)
@@ -21,7 +22,8 @@ func (p *softphone) useReversedTone() {
 	require.NoError(p.t, os.WriteFile(filepath.Join(p.dir, "tone.wav"), encodeWAV(tone), 0o600))
 }
 
-// recordings returns the audio of each call of a phone after all calls have ended.
+// recordings returns the audio of each call of a phone after all calls have ended. kind is enc for the sent audio, dec
+// for the received audio.
 func (p *softphone) recordings(kind string) (all [][]float64) {
 	p.t.Helper()
 	var found []string
@@ -37,8 +39,8 @@ func (p *softphone) recordings(kind string) (all [][]float64) {
 	return all
 }
 
-// audioCorrelation returns how well the end of what p sent matches what the other phone received, as the best of
-// their calls.
+// audioCorrelation returns how well the end of the audio that the other phone sent matches the audio that p received.
+// It compares all calls of the two phones and returns the best match.
 func (p *softphone) audioCorrelation(other *softphone) (best float64) {
 	p.t.Helper()
 	for _, sent := range other.recordings("enc") {
@@ -51,7 +53,7 @@ func (p *softphone) audioCorrelation(other *softphone) (best float64) {
 	return best
 }
 
-// loudestWindow returns the quarter of a second with the most energy.
+// loudestWindow returns the quarter of a second of the audio that has the most energy.
 func loudestWindow(sound []float64) []float64 {
 	const piece = sampleRate / 4
 	at, best := 0, -1.0
@@ -63,15 +65,15 @@ func loudestWindow(sound []float64) []float64 {
 	return sound[at:min(at+piece, len(sound))]
 }
 
-// waitForAudio waits for d while the call carries audio.
+// waitForAudio waits for the duration d, so that the phones exchange audio in the call.
 func (s *service) waitForAudio(d time.Duration) {
 	s.t.Helper()
 	begun := time.Now()
 	s.await("some talk", d+10*time.Second, func() bool { return time.Since(begun) >= d })
 }
 
-// A softphone calls the agent for a consultation, and another phone replaces it by INVITE with Replaces. The agent
-// continues with the other phone, and the softphone gets a BYE.
+// A softphone calls the agent for a consultation, and another phone replaces the softphone by an INVITE with Replaces.
+// The agent must continue with the other phone, and the softphone must get a BYE.
 func TestInviteWithReplacesAfterBaresipConsultsAgent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// A phone transfers the agent to another phone with a REFER with Replaces. The service sends the INVITE with
-// Replaces, and both phones check their messages.
+// A phone transfers the agent to another phone with a REFER that contains Replaces. The service must send the INVITE
+// with Replaces. Both phones check the messages that they receive.
 func TestAttendedTransferByReferWithReplacesFromPhone(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -34,8 +34,8 @@ func TestAttendedTransferByReferWithReplacesFromPhone(t *testing.T) {
 	assert.Len(t, s.awaitCallEnd(id, 20*time.Second)["legs"], 2)
 }
 
-// A phone consults the agent and then transfers its other party to the agent. The other party's INVITE with
-// Replaces takes the place of the phone.
+// A phone consults the agent and then transfers its other party to the agent. The other party's INVITE with Replaces
+// must take the place of the phone in the call with the agent.
 func TestAgentIsTargetOfAttendedTransfer(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -72,7 +72,8 @@ var (
 	replacesHeader = regexp.MustCompile(`(?mi)^Replaces: *(\S+)`)
 )
 
-// inboundDialog returns the phone's first inbound call in the form of a Replaces value that is sent to the phone.
+// inboundDialog returns the dialog of the phone's first inbound call, as the value of a Replaces header that is sent to
+// the phone.
 func (p *softphone) inboundDialog() string {
 	p.t.Helper()
 	_, rest, _ := strings.Cut(p.log(), "INVITE sip:")
@@ -84,8 +85,8 @@ func (p *softphone) inboundDialog() string {
 	return call[1] + ";to-tag=" + to[1] + ";from-tag=" + from[1]
 }
 
-// The phone that the agent called consults the other phone and then transfers the agent by REFER with Replaces.
-// This version of baresip ignores Replaces, so the test ends the replaced call itself.
+// A phone that the agent called consults a second phone and then transfers the agent to it by REFER with Replaces. This
+// version of baresip ignores Replaces, so the test ends the replaced call itself.
 func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -136,8 +137,8 @@ func TestBaresipTransfersAgentToBaresipAfterConsultation(t *testing.T) {
 	assert.Greater(t, best, 0.9, "the second phone received the agent's audio")
 }
 
-// The agent consults one phone and then transfers the other phone there. The service leaves the call, and the two
-// phones talk to each other.
+// The agent consults one phone and then transfers the other phone to it. The service must leave the call, and the two
+// phones must talk to each other.
 func TestAgentTransfersBaresipToBaresipAfterConsultation(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

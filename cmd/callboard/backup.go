@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// backupResult is the JSON output of callboard backup.
+// backupResult is the JSON output of the command callboard backup.
 type backupResult struct {
 	backup.Manifest
 	Folder       string `json:"folder"`

@@ -28,8 +28,8 @@ import (
 
 const sampleRate = 8000 // samples per second of all audio in these tests
 
-// softphone is a baresip process, an independent SIP implementation. It answers at once, plays its tone and records
-// what it sends and receives.
+// softphone is a baresip process: a SIP phone that is independent of Callboard's code. It answers at once, plays its
+// tone and records the audio that it sends and receives.
 type softphone struct {
 	t       testing.TB
 	dir     string
@@ -38,11 +38,11 @@ type softphone struct {
 	at      phoneLocation
 }
 
-// phoneLocation is an IP address and the network namespace that has it. An empty namespace is the namespace of the
-// test.
+// phoneLocation is the IP address of a softphone and the network namespace with this address. An empty namespace is
+// the namespace of the test process.
 type phoneLocation struct{ ip, namespace string }
 
-// newCommand returns a command that runs a program in the network namespace.
+// newCommand returns a command that runs a program in the network namespace of the phone.
 func (p phoneLocation) newCommand(name string, args ...string) *exec.Cmd {
 	if p.namespace == "" {
 		return exec.Command(name, args...)
@@ -50,19 +50,19 @@ func (p phoneLocation) newCommand(name string, args ...string) *exec.Cmd {
 	return exec.Command("ip", append([]string{"netns", "exec", p.namespace, name}, args...)...)
 }
 
-// startBaresip starts a softphone for a number.
+// startBaresip starts a softphone for a phone number. The phone does not register.
 func startBaresip(t testing.TB, number string) *softphone {
 	t.Helper()
 	return startBaresipWithAccount(t, fmt.Sprintf("<sip:%s@127.0.0.1>;regint=0", number))
 }
 
-// startBaresipWithAccount starts a softphone with the given account and additional configuration lines.
+// startBaresipWithAccount starts a softphone on loopback with a baresip account and additional configuration lines.
 func startBaresipWithAccount(t testing.TB, account string, more ...string) *softphone {
 	t.Helper()
 	return startBaresipAt(t, phoneLocation{ip: "127.0.0.1"}, account, more...)
 }
 
-// startBaresipAt starts a softphone at another address or in another network namespace.
+// startBaresipAt starts a softphone at an address and in a network namespace.
 func startBaresipAt(t testing.TB, at phoneLocation, account string, more ...string) *softphone {
 	t.Helper()
 	p := &softphone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
@@ -132,7 +132,7 @@ snd_path %s
 	return p
 }
 
-// baresipModuleFolder returns the folder in which the package installs baresip's modules.
+// baresipModuleFolder returns the folder in which the system's baresip package installs its modules.
 func baresipModuleFolder(t testing.TB) string {
 	t.Helper()
 	for _, pattern := range []string{"/usr/lib/baresip/modules", "/usr/lib/*/baresip/modules", "/usr/local/lib/baresip/modules"} {
@@ -149,11 +149,11 @@ func (p *softphone) log() string {
 	return string(text)
 }
 
-// pressKey sends a DTMF digit.
+// pressKey makes the phone send a DTMF digit.
 func (p *softphone) pressKey(key string) { p.sendCommand("sndcode", key) }
 
-// sendCommand sends a control command and waits until the phone has accepted it. Later SIP packets use another
-// socket and could otherwise arrive first.
+// sendCommand sends a control command to the phone and waits until the phone has accepted it. Without the wait, a later
+// SIP packet could arrive before the command, because it uses another socket.
 func (p *softphone) sendCommand(name, params string) {
 	p.t.Helper()
 	conn, err := p.at.dialFrom("tcp", "127.0.0.1:"+strconv.Itoa(p.control))
@@ -177,8 +177,8 @@ func (p *softphone) sendCommand(name, params string) {
 	}
 }
 
-// recordedAudio returns what the phone recorded: kind "enc" is the sent audio, "dec" the received audio. It waits
-// until the phone has closed the files.
+// recordedAudio returns the audio that the phone recorded in its only call. kind is "enc" for the sent audio, "dec" for
+// the received audio. It waits until the phone has completed the file.
 func (p *softphone) recordedAudio(kind string) []float64 {
 	p.t.Helper()
 	var found []string
@@ -190,7 +190,8 @@ func (p *softphone) recordedAudio(kind string) []float64 {
 	return readSamples(p.t, found[0], 1)
 }
 
-// recordingFiles returns the files into which the phone records.
+// recordingFiles returns the paths of the phone's recordings. kind is "enc" for the sent audio, "dec" for the received
+// audio.
 func (p *softphone) recordingFiles(kind string) []string {
 	found, _ := filepath.Glob(filepath.Join(p.dir, "dump-*-"+kind+".wav")) // the pattern is valid
 	return found
@@ -203,7 +204,8 @@ const (
 	wavComplete
 )
 
-// wavState returns how far a WAV file is written. The writer puts the size into the header last.
+// wavState returns whether a WAV file is empty, growing or complete. The file is complete when its header contains its
+// size, because the phone writes the size last.
 func wavState(path string) int {
 	text, err := os.ReadFile(path)
 	switch {
@@ -215,8 +217,8 @@ func wavState(path string) int {
 	return wavComplete
 }
 
-// sweepTone returns a tone that rises from 300 to 3000 Hz and swells, every eleven seconds. No part resembles
-// another, so that tests can align recordings.
+// sweepTone returns a tone whose frequency rises from 300 to 3000 Hz and whose volume changes, every eleven seconds. No
+// two parts of the tone are alike, so that tests can align recordings.
 func sweepTone(seconds int) []int16 {
 	out, phase := make([]int16, seconds*sampleRate), 0.0
 	for i := range out {
@@ -240,7 +242,7 @@ func encodeWAV(pcm []int16) []byte {
 	return b.Bytes()
 }
 
-// readSamples reads one channel of a WAV file with sox, an independent implementation.
+// readSamples reads one channel of a WAV file with the program sox, which is independent of Callboard's code.
 func readSamples(t testing.TB, path string, channel int) []float64 {
 	t.Helper()
 	raw, err := exec.Command("sox", path, "-t", "raw", "-r", strconv.Itoa(sampleRate), "-e", "signed", "-b", "16", "-L", "-", "remix", strconv.Itoa(channel)).Output()
@@ -252,8 +254,8 @@ func readSamples(t testing.TB, path string, channel int) []float64 {
 	return out
 }
 
-// audioSimilarity correlates two recordings of the same audio in pieces of half a second. It searches each piece
-// within a quarter of a second of its place, because a jitter buffer may delay or skip audio.
+// audioSimilarity returns the correlation of two recordings of the same audio. It compares pieces of half a second and
+// allows each piece an offset of a quarter of a second, because a jitter buffer may delay or skip audio.
 func audioSimilarity(a, b []float64) float64 {
 	const piece = sampleRate / 2
 	var dot, aa, bb float64
@@ -269,8 +271,8 @@ func audioSimilarity(a, b []float64) float64 {
 	return dot / max(math.Sqrt(aa*bb), 1)
 }
 
-// findOffset returns by how many samples part is delayed in b. It prefers the offset of the last piece unless
-// another fits better.
+// findOffset returns by how many samples the piece part, which begins at from, is delayed in b. It prefers last, the
+// offset of the previous piece, if that fits well.
 func findOffset(part, b []float64, from, last int) int {
 	const reach = sampleRate / 4
 	n := len(part)
@@ -287,7 +289,7 @@ func findOffset(part, b []float64, from, last int) int {
 	return lag
 }
 
-// sampleCorrelation correlates every step-th sample of two recordings.
+// sampleCorrelation returns the correlation of two recordings. It uses only every step-th sample.
 //
 //go:norace
 func sampleCorrelation(a, b []float64, step int) float64 {
@@ -322,7 +324,7 @@ func (s *service) awaitCallEnd(id string, limit time.Duration) object {
 	return call
 }
 
-// saveRecording waits for the recording of a call and saves it as a file.
+// saveRecording waits for the recording of a call, saves it as a WAV file and returns the path.
 func (s *service) saveRecording(id string) string {
 	s.t.Helper()
 	var wav []byte
@@ -385,21 +387,22 @@ type recordedCall struct {
 	phone  *softphone
 	record object
 	wav    string
-	report []string // rtpStat
+	report []string // submatches of rtpStatHeader in the phone's log
 }
 
-// checkAudio compares what each side sent with what the other side received.
+// checkAudio checks that the phone and the service each received the audio that the other sent.
 func (c recordedCall) checkAudio() {
 	t := c.phone.t
 	t.Helper()
-	// A stopped phone leaves gaps in the audio; unrelated audio has a similarity below 0.1.
+	// The limit is 0.8, because the audio has gaps if the phone process is suspended. Unrelated audio has a similarity
+	// below 0.1.
 	assert.GreaterOrEqual(t, audioSimilarity(c.phone.recordedAudio("dec"), readSamples(t, c.wav, 2)), 0.8, "the phone received what the service played")
 	assert.GreaterOrEqual(t, audioSimilarity(c.phone.recordedAudio("enc"), readSamples(t, c.wav, 1)), 0.8, "the service received what the phone played")
 }
 
-// makeUndisturbedCall makes a call to a phone that ring starts, over a new trunk. It repeats the call up to five
-// times if the machine was too busy. A stopped phone shows as jitter in its report, a stopped service as extra
-// samples in the recording.
+// makeUndisturbedCall makes a call over a new trunk to a phone that ring starts. If the machine was too busy, it repeats
+// the call, up to five times. If the phone process was suspended, its report shows jitter. If the service was
+// suspended, the length of the recording does not match the sent packets.
 func (s *service) makeUndisturbedCall(agent string, ring func(number string) *softphone) (c recordedCall) {
 	s.t.Helper()
 	for i := range 6 {
@@ -429,8 +432,8 @@ func (s *service) makeUndisturbedCall(agent string, ring func(number string) *so
 	return c
 }
 
-// rtpStatHeader matches baresip's packet statistics of a call: received, sent and lost packets, and the maximum
-// jitter of each direction in ms.
+// rtpStatHeader matches the packet statistics that baresip reports after a call: received, sent and lost packets, and
+// the maximum jitter of each direction in ms.
 var rtpStatHeader = regexp.MustCompile(`X-RTP-Stat: EX=BareSip;\S*PR=(\d+);PS=(\d+);PL=(\d+,\d+);\S*JI=([\d.]+),([\d.]+)`)
 
 func TestBaresipDTMFIsReceived(t *testing.T) {

@@ -29,20 +29,23 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// benchCalls is the number of stored calls for the measurement of lists. 10 million take some minutes and 10 GB.
+// benchCalls is the number of stored calls for the measurement of lists. To store 10 million calls takes some minutes
+// and 10 GB.
 var benchCalls = flag.Int("bench-calls", 1_000_000, "stored calls that are listed") //nolint:gochecknoglobals // a flag
 
-// benchHTTP is an environment variable that makes the test binary a bare Fiber server without any logic.
+// benchHTTP is an environment variable. If it is set, the test binary runs as a bare Fiber HTTP server without any
+// logic, with which the service is compared.
 const benchHTTP = "CALLBOARD_BENCH_HTTP"
 
-// bareCampaign is the request body that the bare handler decodes.
+// bareCampaign is the request body that the bare HTTP server decodes.
 type bareCampaign struct {
 	Name     string           `json:"name"`
 	AgentID  string           `json:"agent_id"`
 	Contacts []map[string]any `json:"contacts"`
 }
 
-// runBareHTTPServer runs the bare server until its input ends. Each path returns the text that was stored there.
+// runBareHTTPServer runs the bare HTTP server until its standard input ends. The server responds with the JSON texts
+// that clients have stored under /texts/.
 func runBareHTTPServer(addr string) {
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})
 	var texts sync.Map
@@ -74,14 +77,14 @@ func runBareHTTPServer(addr string) {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// apiLoad is one kind of request that is sent repeatedly.
+// apiLoad is an HTTP request that a benchmark sends repeatedly, and the status that the response must have.
 type apiLoad struct {
 	base, method, path, key string
 	body                    []byte
 	status                  int
 }
 
-// apiLoadResult is the measurement of an apiLoad.
+// apiLoadResult contains the response times and the CPU time of an apiLoad.
 type apiLoadResult struct {
 	usage
 	n     int
@@ -95,8 +98,8 @@ func (a apiLoadResult) cpuPerRequest() float64 { return a.cpu.Seconds() * 1e6 / 
 
 func (a apiLoadResult) rate() float64 { return float64(a.n) / a.elapsed.Seconds() }
 
-// sendRequests sends requests from several clients for the window, each over its own connection, and measures the
-// CPU time of a process.
+// sendRequests sends the request repeatedly for the duration window, from several clients with one connection each. It
+// measures the response times and the CPU time of the process pid.
 func (a apiLoad) sendRequests(b *testing.B, pid, clients int, window time.Duration) apiLoadResult {
 	b.Helper()
 	far := &fasthttp.HostClient{Addr: a.base, MaxConns: clients, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
@@ -141,7 +144,7 @@ func (a *apiLoadResult) sortTimes() {
 	a.p50, a.p99, a.max = a.times[a.n/2], a.times[a.n*99/100], a.times[a.n-1]
 }
 
-// startBareServer starts the bare server and stores its responses.
+// startBareServer starts the bare HTTP server in a child process and stores the texts with which it responds.
 func startBareServer(b *testing.B, texts map[string]any) (addr string, pid int) {
 	b.Helper()
 	addr = "127.0.0.1:" + strconv.Itoa(siptest.Port(b))
@@ -170,7 +173,7 @@ func startBareServer(b *testing.B, texts map[string]any) (addr string, pid int) 
 	return addr, alone.Process.Pid
 }
 
-// BenchmarkAPI compares the cost of requests with that of a bare handler with the same responses.
+// BenchmarkAPI compares the CPU time of API requests with that of a bare HTTP server that sends the same responses.
 func BenchmarkAPI(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	const clients, window = 64, 4 * time.Second
@@ -257,7 +260,7 @@ func BenchmarkAPI(b *testing.B) {
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// measurePages reads pages at the beginning, in the middle and near the end of the list.
+// measurePages measures requests for pages at the beginning, in the middle and near the end of the list of calls.
 func (s *service) measurePages(b *testing.B, filled int, per time.Duration) {
 	b.Helper()
 	first := apiLoad{base: s.http, key: s.key, method: http.MethodGet, status: 200}
@@ -275,10 +278,10 @@ func (s *service) measurePages(b *testing.B, filled int, per time.Duration) {
 		fmt.Sprintf("%.1f to %.1f ms", milliseconds(least), milliseconds(most)), most <= 2*least, nil)
 }
 
-// firstCallTime is the creation time of the first inserted call.
+// firstCallTime is the creation time of the oldest call that fillCalls inserts.
 var firstCallTime = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
 
-// fillCalls inserts n past calls into the store of a stopped service, with a distance of per.
+// fillCalls inserts n past calls into the store of a stopped service. per is the time between two calls.
 func (s *service) fillCalls(b *testing.B, n int) (filled int, per time.Duration) {
 	b.Helper()
 	const batch = 1000
@@ -324,7 +327,7 @@ func pastCall(ws, agent, campaign string, n int, at time.Time) *domain.Call {
 	return c
 }
 
-// callID returns an id with the given time.
+// callID returns the id of the n-th call, which was created at the given time.
 func callID(at time.Time, n int) string {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(at)) // fails only after the year 10889

@@ -25,8 +25,8 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// benchTalkersEnv is an environment variable that makes the test binary a set of simulated callers: "PORT WORDS".
-// WORDS is a file with the audio that each caller plays whenever the agent falls silent.
+// benchTalkersEnv is an environment variable with a value "PORT WORDS". If it is set, the test binary runs as a set of
+// simulated callers on PORT. WORDS is a file with the audio that each caller plays whenever the agent falls silent.
 const benchTalkersEnv = "CALLBOARD_BENCH_TALKERS"
 
 const (
@@ -37,14 +37,14 @@ const (
 	answerTimeout  = 8 * time.Second         // time without an answer after which a caller speaks again
 )
 
-// turnReport holds the response times since "watch": from the caller's last packet of speech to the first audible
-// packet of the answer, by the kernel's time stamps.
+// turnReport contains the response times since the command "watch". A response time lasts from the caller's last packet
+// of speech to the first audible packet of the agent's answer, by the kernel's time stamps.
 type turnReport struct {
 	Phones, Turns, Lost  int
 	P50Ms, P95Ms, MostMs float64
 }
 
-// talkerServer runs the simulated callers.
+// talkerServer runs the simulated callers in the child process and collects their response times.
 type talkerServer struct {
 	words      []byte // µ-law
 	interrupts atomic.Bool
@@ -54,7 +54,7 @@ type talkerServer struct {
 	lost       int
 }
 
-// runTalkerServer runs the callers until the input ends.
+// runTalkerServer runs the simulated callers until the standard input ends. It replies to each input line with a report.
 func runTalkerServer(order string) {
 	port, path, _ := strings.Cut(order, " ")
 	local := netip.MustParseAddr("127.0.0.1")
@@ -92,7 +92,7 @@ func runTalkerServer(order string) {
 	}
 }
 
-// summarize returns the report; forget resets the measurements.
+// summarize returns the report of the measurements. If forget is true, it resets the measurements.
 func (c *talkerServer) summarize(forget bool) (h turnReport) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *talkerServer) answerCall(i *sip.Incoming) {
 	go t.sendFrames()
 }
 
-// receiveAudio records when the agent is audible.
+// receiveAudio reads the packets of the agent and records when the agent is audible.
 func (t *talkerCall) receiveAudio() {
 	packet, oob := make([]byte, 2048), make([]byte, 128)
 	for {
@@ -173,7 +173,7 @@ func (t *talkerCall) receiveAudio() {
 	}
 }
 
-// isTurn reports whether the caller should speak now.
+// isTurn reports whether the caller must speak now: the agent is silent, must be interrupted, or did not answer.
 func (t *talkerCall) isTurn(now int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,7 +191,7 @@ func (t *talkerCall) isTurn(now int64) bool {
 	return now-t.lastVoice > int64(replyDelay)
 }
 
-// sendFrames sends a frame each 20 ms: speech or silence.
+// sendFrames sends a frame with speech or silence every 20 ms.
 func (t *talkerCall) sendFrames() {
 	tick := time.NewTicker(frameDuration)
 	defer tick.Stop()
@@ -227,7 +227,7 @@ func (t *talkerCall) sendFrames() {
 	}
 }
 
-// lastAudible returns the offset of the last audible frame of the caller's audio.
+// lastAudible returns the offset of the last audible frame in the µ-law audio of the caller.
 func lastAudible(words []byte) (at int) {
 	for from := 0; from+160 <= len(words); from += 160 {
 		if vad.Level(words[from:from+160]) >= audibleLevel {

@@ -28,7 +28,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// fakeStore is a store without cost that contains a running campaign whose contacts were not called yet.
+// fakeStore is a store that costs no CPU time. It contains a running campaign whose contacts were not called yet.
 type fakeStore struct{ contacts int }
 
 const fakeCampaignID = "campaign_01J00000000000000000000000"
@@ -68,8 +68,9 @@ func (fakeStore) Under(context.Context, domain.Key, string, int, func() domain.R
 	return nil
 }
 
-// answerCampaign plays the other actors for the campaign: it grants permits, slots and consents, and ends each call
-// at once. With busy each number is in a call, so that the campaign decides about each contact without an attempt.
+// answerCampaign replies to the campaign in place of the other actors: it grants permits, trunk slots and numbers, and
+// ends each call at once. With busy it denies every number because of a live call, so that no call attempt follows
+// the decision.
 func answerCampaign(ctx actor.Context, done *atomic.Int64, granted *int, busy bool) {
 	switch m := ctx.Message().(type) {
 	case numbers.RequestNumber:
@@ -107,9 +108,9 @@ func ownCPUTime(b testing.TB) time.Duration {
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }
 
-// measureAttempts measures the cost of attempts in a campaign of a given size. If busy is true it measures only the
-// decisions, else all work of the campaign actor. made is the number of attempts, grew the allocated
-// memory. It excludes the cost of garbage collection, which is random for so few attempts.
+// measureAttempts measures the cost of call attempts in a campaign with a number of contacts. With busy it measures only
+// the decisions, otherwise all work of the campaign actor. created is the number of attempts, grew the number of
+// allocated bytes. cost does not include garbage collection, which is random for so few attempts.
 func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created int, cost time.Duration, grew uint64) {
 	b.Helper()
 	runtime.GC()
@@ -147,14 +148,15 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created i
 	return created, cost, grew
 }
 
-// allocated returns the bytes allocated so far.
+// allocated returns the number of bytes that this process has allocated so far.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// garbage returns the cost of collecting a byte in nanoseconds. It assumes a heap as large as a service's.
+// garbage returns the CPU time, in nanoseconds, of the garbage collection of one allocated byte. It assumes one
+// collection after each 64 MB.
 func garbage(b testing.TB) float64 {
 	b.Helper()
 	const gathers, times = 64 << 20, 5
@@ -166,8 +168,8 @@ func garbage(b testing.TB) float64 {
 	return float64(ownCPUTime(b)-began) / times / gathers
 }
 
-// BenchmarkDecisions measures the cost of an attempt in campaigns of three sizes: of the decision alone, and of all
-// work of the campaign.
+// BenchmarkDecisions measures the cost of a call attempt in campaigns of three sizes: first of the decision alone, then
+// of all work of the campaign actor.
 func BenchmarkDecisions(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	measureAttempts(b, 1000, 500, false) // warm-up: the process reads the tables of numbers once

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// benchCluster selects the measurements of several nodes, which have their own make target.
+// benchCluster enables the benchmarks that need several nodes. They have their own make target.
 var benchCluster = flag.Bool("bench-cluster", false, "measure several nodes") //nolint:gochecknoglobals // a flag
 
 const (
@@ -37,13 +37,13 @@ const (
 	clusterLease  = 2 * time.Second
 )
 
-// measuredCluster is a cluster of nodes under measurement.
+// measuredCluster is a cluster of nodes that a benchmark measures.
 type measuredCluster struct {
 	*nodeCluster
 	b *testing.B
 }
 
-// newMeasuredCluster starts three nodes and waits until the shards are distributed.
+// newMeasuredCluster starts three nodes and waits until each owns its share of the shards.
 func newMeasuredCluster(b *testing.B) *measuredCluster {
 	b.Helper()
 	if !*benchCluster {
@@ -55,11 +55,11 @@ func newMeasuredCluster(b *testing.B) *measuredCluster {
 	return c
 }
 
-// settleTime is how long no shard may move until the shards count as distributed.
+// settleTime is the time without a move of a shard after which the distribution of the shards counts as complete.
 const settleTime = 2 * time.Second
 
-// awaitShards waits until each of the nodes owns shards, they own all shards together, and no shard has moved for
-// settleTime.
+// awaitShards waits until each of the nodes owns at least one shard, together they own all shards, and no shard has
+// moved for settleTime.
 func (c *measuredCluster) awaitShards(nodes ...*service) {
 	c.b.Helper()
 	var last string
@@ -79,7 +79,7 @@ func (c *measuredCluster) awaitShards(nodes ...*service) {
 	})
 }
 
-// awaitTakeover waits until the given nodes own all shards.
+// awaitTakeover waits until the given nodes together own all shards.
 func (c *measuredCluster) awaitTakeover(nodes ...*service) {
 	c.b.Helper()
 	nodes[0].await("the takeover of the shards", time.Minute, func() bool {
@@ -108,7 +108,7 @@ func (c *measuredCluster) ownerOfShard(shard int) *service {
 	return nil
 }
 
-// cpuTime returns the CPU time of all nodes.
+// cpuTime returns the sum of the CPU times of all running nodes.
 func (c *measuredCluster) cpuTime() (sum time.Duration) {
 	c.b.Helper()
 	for _, s := range c.nodes {
@@ -119,7 +119,7 @@ func (c *measuredCluster) cpuTime() (sum time.Duration) {
 	return sum
 }
 
-// addUsage counts the CPU time of the nodes since before as usage of the service.
+// addUsage sets the CPU time of the service in u. before is the CPU time of the nodes at the start of the measurement.
 func (c *measuredCluster) addUsage(u *usage, before time.Duration) {
 	c.b.Helper()
 	u.cpu = c.cpuTime() - before
@@ -127,7 +127,8 @@ func (c *measuredCluster) addUsage(u *usage, before time.Duration) {
 	u.others = max(u.others-u.ours, 0)
 }
 
-// tenantsByShard creates n workspaces in random shards and returns one workspace of each shard.
+// tenantsByShard creates n workspaces, whose ids select random shards. It returns one workspace for each shard that has
+// any.
 func (c *measuredCluster) tenantsByShard(n int) map[int]*shardTenant {
 	c.b.Helper()
 	out := make(map[int]*shardTenant)
@@ -143,7 +144,7 @@ func (c *measuredCluster) tenantsByShard(n int) map[int]*shardTenant {
 	return out
 }
 
-// redisStats returns the counters of Redis.
+// redisStats returns the values of the Redis command INFO stats.
 func (c *measuredCluster) redisStats() map[string]float64 {
 	c.b.Helper()
 	conn, err := net.DialTimeout("tcp", strings.TrimSuffix(strings.TrimPrefix(c.redis, "redis://"), "/0"), time.Second)
@@ -164,7 +165,7 @@ func (c *measuredCluster) redisStats() map[string]float64 {
 	return out
 }
 
-// BenchmarkClusterIdle measures the cost of idle nodes.
+// BenchmarkClusterIdle measures the CPU time and the Redis commands of idle nodes.
 func BenchmarkClusterIdle(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	const window = 20 * time.Second
@@ -191,7 +192,8 @@ func BenchmarkClusterIdle(b *testing.B) {
 		rate("total_commands_processed"), rate("total_net_input_bytes")/1024, rate("total_net_output_bytes")/1024), false, nil)
 }
 
-// BenchmarkClusterRequests measures a small request to the owner of a workspace and to a node that forwards it.
+// BenchmarkClusterRequests compares a small request to the node that owns the workspace with the same request to a node
+// that forwards it to the owner.
 func BenchmarkClusterRequests(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	c := newMeasuredCluster(b)
@@ -231,7 +233,7 @@ func BenchmarkClusterRequests(b *testing.B) {
 	}
 }
 
-// addRound adds the results of one of several rounds.
+// addRound adds the measurement u of one of several rounds. The average numbers of cores are divided by rounds.
 func (a *apiLoadResult) addRound(u apiLoadResult, rounds int) {
 	a.times = append(a.times, u.times...)
 	a.elapsed += u.elapsed
@@ -241,12 +243,12 @@ func (a *apiLoadResult) addRound(u apiLoadResult, rounds int) {
 	a.others += u.others / float64(rounds)
 }
 
-// BenchmarkClusterCalls measures campaigns of several workspaces on one, two and three nodes, with a SIPp that
-// answers at once.
+// BenchmarkClusterCalls measures campaigns of several workspaces on one, two and three nodes. A SIPp peer answers each
+// call at once.
 func BenchmarkClusterCalls(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	const contacts = 4000
-	// A third of wideMediaPorts per node, so that the ports do not limit the throughput.
+	// Each node gets a third of wideMediaPorts, so that the number of ports does not limit the throughput.
 	ports := func(i int) string { return fmt.Sprintf("CALLBOARD_MEDIA_PORTS=%d-%d", 33000+9332*i, 42330+9332*i) }
 	c, far := newMeasuredCluster(b), startSIPp(b, "uas-instant")
 	for i, s := range c.nodes {
@@ -292,7 +294,7 @@ func BenchmarkClusterCalls(b *testing.B) {
 	}
 }
 
-// createCampaigns creates one campaign per workspace without starting it.
+// createCampaigns creates one campaign with a number of contacts in each workspace. It does not start the campaigns.
 func (c *measuredCluster) createCampaigns(all map[int]*shardTenant, agents map[int]string, prefix string, each int) map[int]string {
 	c.b.Helper()
 	contacts := make([]object, each)

@@ -22,13 +22,13 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// These functions measure the commits alone: the same rows in as many commits with the same concurrency, in a store
-// without a service around it. The result is the cost of a service without any work of its own.
+// The functions in this file measure commits without a service. They commit the same rows as the service, in as many
+// commits and with the same concurrency. The result is the lowest possible cost of a service.
 
-// rowsWorkspace is the workspace of the rows.
+// rowsWorkspace is the id of the workspace of all rows that these benchmarks commit.
 const rowsWorkspace = "ws_01J00000000000000000000000"
 
-// openEmptyStore opens a new store with the settings of a service.
+// openEmptyStore opens a new store with the same settings as a service.
 func openEmptyStore(b *testing.B) *persistence.Store {
 	b.Helper()
 	d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
@@ -39,8 +39,8 @@ func openEmptyStore(b *testing.B) *persistence.Store {
 	return store
 }
 
-// campaignRows returns a function that makes the rows that POST of a campaign with one contact commits. made is the
-// response of such a request.
+// campaignRows returns a function that creates the rows that the service commits for a POST of a campaign with one
+// contact. created is the response to such a request.
 func campaignRows(b *testing.B, created object) func() commit.Change {
 	b.Helper()
 	text, err := json.Marshal(created)
@@ -78,7 +78,7 @@ func campaignRows(b *testing.B, created object) func() commit.Change {
 	}
 }
 
-// commitRows commits changes from several clients for the window.
+// commitRows commits changes for the duration window, concurrently from a number of clients.
 func commitRows(b *testing.B, store *persistence.Store, clients int, window time.Duration, change func() commit.Change) apiLoadResult {
 	b.Helper()
 	var n atomic.Int64
@@ -99,7 +99,7 @@ func commitRows(b *testing.B, store *persistence.Store, clients int, window time
 	return apiLoadResult{usage: w.stopForThisProcess(), n: int(n.Load())}
 }
 
-// callRows returns the three commits of an inbound call without audio: begin, answer and end.
+// callRows returns functions that create the three commits of an inbound call without audio: begin, answer and end.
 func callRows() []func() commit.Change {
 	at := time.Now().UTC()
 	answered := at.Add(2 * time.Millisecond)
@@ -146,7 +146,7 @@ func callRows() []func() commit.Change {
 	}
 }
 
-// stopForThisProcess ends a measurement of this process.
+// stopForThisProcess ends a measurement in which this test process does the work of the service.
 func (w *cpuStopwatch) stopForThisProcess() usage {
 	u := w.stop()
 	u.cpu = time.Duration(u.far * float64(u.elapsed))
@@ -154,7 +154,8 @@ func (w *cpuStopwatch) stopForThisProcess() usage {
 	return u
 }
 
-// commitCalls makes the commits of calls at a rate. The commits of one call are sequential.
+// commitCalls makes the commits of a number of calls, at a rate of calls per second. The commits of one call are
+// sequential.
 func commitCalls(b *testing.B, store *persistence.Store, calls, rate int) inboundLoad {
 	b.Helper()
 	const tick = 2 * time.Millisecond

@@ -8,20 +8,21 @@ import (
 	"testing"
 )
 
-// benchOther is another build of the service that is compared with -bench-binary.
+// benchOther is the path of another build of the service, which BenchmarkCompare compares with -bench-binary.
 var benchOther = flag.String("bench-other", "", "service that BenchmarkCompare measures in turns with that of -bench-binary") //nolint:gochecknoglobals // a flag
 
-// compareRounds is the number of measurements of each build.
+// compareRounds is how often BenchmarkCompare measures each build.
 const compareRounds = 5
 
-// buildComparison is one figure of two builds, measured in alternation.
+// buildComparison contains the measurements of one figure for two builds of the service.
 type buildComparison struct {
 	what    string
 	decimal int
-	figures [2][]float64 // of this build and of the other
+	figures [2][]float64 // measurements of -bench-binary and of -bench-other
 }
 
-// medianAndSpread returns the median of a build's figures and the difference between their extremes.
+// medianAndSpread returns the median of the measurements of a build, and the difference between the largest and the
+// smallest.
 func (c *buildComparison) medianAndSpread(build int) (median, spread float64) {
 	f := slices.Sorted(slices.Values(c.figures[build]))
 	if len(f) == 0 {
@@ -30,8 +31,8 @@ func (c *buildComparison) medianAndSpread(build int) (median, spread float64) {
 	return f[len(f)/2], f[len(f)-1] - f[0]
 }
 
-// BenchmarkCompare measures calls, media and turns of two builds of the service in alternation, five times each. A row has
-// the median and the spread of both builds.
+// BenchmarkCompare measures calls, media and conversation turns of two builds of the service in alternation, five times
+// each. It prints the median and the spread of both builds.
 func BenchmarkCompare(b *testing.B) {
 	if *benchOther == "" {
 		b.Skip("make bench-compare REV=… compares with another revision")
@@ -79,7 +80,7 @@ func BenchmarkCompare(b *testing.B) {
 	printComparison(rows)
 }
 
-// printComparison prints the comparisons as a table.
+// printComparison prints the comparisons as a Markdown table.
 func printComparison(rows []*buildComparison) {
 	lines := [][]string{{"What", "This revision: median (spread)", "Other revision", "Difference"}}
 	for _, r := range rows {

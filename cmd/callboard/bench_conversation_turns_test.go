@@ -24,10 +24,11 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// Parts of a turn that are not the runtime: the silence that ends the turn, and the jitter buffer on a perfect network.
+// Parts of the response time of a turn that the runtime does not cause. They are the silence that ends the caller's turn
+// and the delay of the jitter buffer on a perfect network.
 const turnSilenceMs, turnBufferMs = 500.0, 40.0
 
-// talkerProcess is a separate process with simulated callers, who all say the same in each turn.
+// talkerProcess is a child process with simulated callers, who all play the same audio in each turn.
 type talkerProcess struct {
 	port int
 	cmd  *exec.Cmd
@@ -56,7 +57,8 @@ func startTalkerProcess(b testing.TB, words []byte) *talkerProcess {
 	return t
 }
 
-// sendCommand sends a command; "watch" resets the measurements.
+// sendCommand sends a command to the process and returns its report. The command "watch" resets the measurements,
+// "interrupt" makes the callers speak over the agent.
 func (t *talkerProcess) sendCommand(b testing.TB, command string) (h turnReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(t.in, command)
@@ -67,7 +69,7 @@ func (t *talkerProcess) sendCommand(b testing.TB, command string) (h turnReport)
 	return h
 }
 
-// newServiceWithInstantEngines starts a service whose engines answer at once.
+// newServiceWithInstantEngines starts a service whose speech engines and language model answer at once.
 func newServiceWithInstantEngines(b *testing.B) *service {
 	b.Helper()
 	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.Words("Go on. ") })
@@ -87,10 +89,10 @@ llm: [mind]
 	return newMeasuredService(b, "CALLBOARD_ENGINES_FILE="+path)
 }
 
-// longPrompt returns a prompt that callers interrupt.
+// longPrompt returns a prompt that is long enough for callers to interrupt.
 func longPrompt() string { return strings.Repeat("Who speaks now is heard. ", 6) }
 
-// repeatingPathway is a pathway that repeats its question after any answer.
+// repeatingPathway returns a pathway that repeats its question after any answer.
 func repeatingPathway(prompt string) object {
 	return object{
 		"name": "asking", "start": "ask",
@@ -102,7 +104,7 @@ func repeatingPathway(prompt string) object {
 	}
 }
 
-// conversationAgent is an agent with a language model whose answers are short.
+// conversationAgent returns a pathway in which a language model conducts the conversation.
 func conversationAgent() object {
 	return object{
 		"name": "conversing", "start": "talk",
@@ -115,7 +117,7 @@ func conversationAgent() object {
 func speechLikeTone() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
 
 // BenchmarkTurns measures the time that the runtime adds to a turn with instant engines, in one conversation and in 200
-// concurrent ones. It also measures the CPU time of conversations.
+// concurrent conversations. It also measures the CPU time of the conversations.
 func BenchmarkTurns(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
@@ -147,7 +149,7 @@ func BenchmarkTurns(b *testing.B) {
 type turnLoad struct {
 	latency turnReport
 	usage   usage
-	cpu     time.Duration // of the service and its children
+	cpu     time.Duration // CPU time of the service and its child processes
 }
 
 // p50 and p95 return the milliseconds from the end of the caller's speech to the agent's answer, without turnSilenceMs and
@@ -201,7 +203,7 @@ func reportTurns(b *testing.B, s *service, far *talkerProcess, agent string, cal
 		fmt.Sprintf("%.1f %% of a core, %.0f ms a turn", 100*each, l.cpu.Seconds()*1000/float64(h.Turns)), false, nil)
 }
 
-// cpuTimeOfChildren returns the CPU time of the ended child processes of a process.
+// cpuTimeOfChildren returns the CPU time of those child processes of a process that have ended.
 func cpuTimeOfChildren(b testing.TB, pid int) time.Duration {
 	b.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -225,7 +227,7 @@ func BenchmarkBargeIn(b *testing.B) {
 	})
 }
 
-// measureBargeIn makes calls to callers who interrupt the agent.
+// measureBargeIn places calls to callers who interrupt the agent, and measures in the recordings when the agent stops.
 func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	b.Helper()
 	const calls = 10
@@ -251,7 +253,8 @@ func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 		fmt.Sprintf("p50 %.0f, p95 %.0f, most %.0f ms", p50, p95, most), most <= 300, nil)
 }
 
-// findStops returns the time in ms from each begin of the caller's speech during the agent's audio to the end of that audio.
+// findStops finds in a stereo recording where the caller begins to speak during the agent's audio. For each such point it
+// returns the time in ms until the agent's audio ends.
 func findStops(b testing.TB, path string) (stops []float64) {
 	b.Helper()
 	file, err := wav.ReadFile(path, 100<<20)
@@ -271,7 +274,7 @@ func findStops(b testing.TB, path string) (stops []float64) {
 	return stops
 }
 
-// audibleFrames reports for each 10 ms whether it is audible.
+// audibleFrames reports for each 10 ms of the audio whether it is audible.
 func audibleFrames(readSamples []int16) (out []bool) {
 	const frame = 80
 	for from := 0; from+frame <= len(readSamples); from += frame {

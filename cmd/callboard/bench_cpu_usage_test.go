@@ -13,19 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// clockTick is the unit of CPU time in /proc.
+// clockTick is the unit in which /proc/PID/stat reports CPU time.
 const clockTick = 10 * time.Millisecond
 
-// cpuStopwatch measures the CPU time of the service, of the test's peers and of everything else on the machine.
+// cpuStopwatch measures the CPU time of the service, of the test with its peers, and of all other processes.
 type cpuStopwatch struct {
 	b          testing.TB
 	servicePID int
-	peerPIDs   []int // processes; this process counts as one of them
+	peerPIDs   []int // processes of the peers; the test process always counts as a peer too
 	began      time.Time
 	cpu        [3]time.Duration // of the service, the peers and the machine
 }
 
-// usage is the result in average CPU cores.
+// usage is the result of a cpuStopwatch. ours, far and others are average numbers of CPU cores: of the service, of the
+// test with its peers, and of all other processes.
 type usage struct {
 	elapsed           time.Duration
 	cpu               time.Duration // CPU time of the service
@@ -75,7 +76,7 @@ func cpuTimeOfProcess(b testing.TB, pid int) time.Duration {
 	return parseTicks(b, f[11]) + parseTicks(b, f[12])
 }
 
-// cpuTimeOfMachine returns the CPU time of all processes: user, nice, system and interrupts.
+// cpuTimeOfMachine returns the CPU time of the whole machine: user, nice, system and interrupts.
 func cpuTimeOfMachine(b testing.TB) (sum time.Duration) {
 	b.Helper()
 	stat, err := os.ReadFile("/proc/stat")
@@ -94,7 +95,7 @@ func parseTicks(b testing.TB, text string) time.Duration {
 	return time.Duration(n) * clockTick
 }
 
-// residentMemory returns the memory of a process in bytes.
+// residentMemory returns the resident memory of a process in bytes.
 func residentMemory(b testing.TB, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -106,7 +107,7 @@ func residentMemory(b testing.TB, pid int) float64 {
 	return float64(kb) * 1024
 }
 
-// redisProcess finds the Redis server of a URL by the port in its process title.
+// redisProcess returns the process id of the Redis server of a URL. It finds the process by the port in its title.
 func redisProcess(b testing.TB, url string) int {
 	b.Helper()
 	addr := strings.TrimSuffix(strings.TrimPrefix(url, "redis://"), "/0")

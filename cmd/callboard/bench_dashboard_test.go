@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// BenchmarkDashboard loads each page of the dashboard with many past calls of one campaign, the newest from just
-// now.
+// BenchmarkDashboard measures each page of the dashboard with many past calls of one campaign. The newest call has just
+// ended.
 func BenchmarkDashboard(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	const calls, batch, most = 100_000, 1000, 300 * time.Millisecond
@@ -106,7 +106,7 @@ func BenchmarkDashboard(b *testing.B) {
 	s.kill9()
 }
 
-// largestCall returns the rows of a call with all optional data, and of many progress marks of its campaign.
+// largestCall returns the rows of a call with all optional data, and 101 rows with the past progress of its campaign.
 func largestCall(ws, campaign string, c *domain.Call, calls int) commit.Change {
 	change := commit.Change{Workspace: ws, Puts: []domain.Record{c}}
 	turns := make([]domain.TurnLatency, 200)

@@ -18,15 +18,15 @@ import (
 	lists "github.com/callboard/callboard/domain/dnc"
 )
 
-// listedNumber returns the i-th number of a long list: ten digits that look random and never repeat.
+// listedNumber returns the i-th number of a long do-not-call list. The numbers look random and never repeat.
 func listedNumber(i int) string {
 	const perArea, areas = 10_000_000, 8 * 99
 	n := i * 2_654_435_761 % (areas * perArea)
 	return fmt.Sprintf("+1%s%07d", officeCode(n/perArea), n%perArea)
 }
 
-// BenchmarkDoNotCall measures a do-not-call list with ten numbers per contact of a large campaign: the upload, the
-// loading and the lookup.
+// BenchmarkDoNotCall measures the upload, the loading and the lookup of a do-not-call list. The list has ten numbers per
+// contact of a large campaign.
 func BenchmarkDoNotCall(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	n := 10 * *benchContacts

@@ -20,12 +20,13 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// benchSIP is an environment variable that makes the test binary a bare SIP user agent that answers every call.
+// benchSIP is an environment variable. If it is set, the test binary runs as a bare SIP user agent that answers every
+// call.
 const benchSIP = "CALLBOARD_BENCH_SIP"
 
 const dialledIn = "+12025550142"
 
-// runBareSIPServer runs the bare user agent until its input ends.
+// runBareSIPServer runs the bare SIP user agent until its standard input ends.
 func runBareSIPServer(port string) {
 	ua, err := sip.New(sip.Config{
 		Listen: []transport.Listener{{Network: "udp", Addr: "127.0.0.1:" + port}}, PublicIP: netip.MustParseAddr("127.0.0.1"),
@@ -54,7 +55,8 @@ type inboundLoad struct {
 
 func (l inboundLoad) cpuPer1000() float64 { return l.cpu.Seconds() * 1000 / float64(l.calls) }
 
-// measureCallsInto places calls at a rate, hangs each up after the answer, and measures the answering process.
+// measureCallsInto places calls to a port at a rate, hangs up each call after its answer, and measures the process pid,
+// which answers the calls.
 func measureCallsInto(b *testing.B, pid, port, calls, rate int) inboundLoad {
 	b.Helper()
 	dir := b.TempDir()
@@ -87,8 +89,8 @@ func measureCallsInto(b *testing.B, pid, port, calls, rate int) inboundLoad {
 	return l
 }
 
-// BenchmarkInbound measures inbound calls from SIPp: to SIPp's own answerer, to the SIP layer alone, their commits
-// alone, and to the complete service.
+// BenchmarkInbound measures inbound calls from SIPp in four setups: to another SIPp, to the SIP layer alone, only the
+// commits of the calls, and to the complete service.
 func BenchmarkInbound(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	b.Run("floor", measureSIPpAnswerer)
@@ -127,7 +129,8 @@ func measureInboundCommits(b *testing.B) {
 	benchResults.add("CPU per 1000 inbound calls, their commits alone", "", fmt.Sprintf("%.2f s at %.0f calls/s", l.cpuPer1000(), l.rate), false, &l.usage)
 }
 
-// createInboundAgent creates an agent that answers calls over a trunk at once and listens.
+// createInboundAgent creates an agent and its phone number. The agent answers calls over a trunk at once and waits for a
+// key.
 func (s *service) createInboundAgent(trunk string) {
 	s.t.Helper()
 	agent := s.createAgent(object{
@@ -140,7 +143,7 @@ func (s *service) createInboundAgent(trunk string) {
 	s.api("POST", "/v1/phone-numbers", object{"number": dialledIn, "agent_id": agent, "trunk_id": trunk})
 }
 
-// measureInbound measures inbound calls over a trunk without audio.
+// measureInbound measures inbound calls without audio that arrive over a trunk.
 func measureInbound(b *testing.B) (*service, inboundLoad) {
 	b.Helper()
 	s := newMeasuredService(b, wideMediaPorts)
@@ -157,12 +160,12 @@ func measureWholeService(b *testing.B) {
 		fmt.Sprintf("%.0f of 1000 offered, %d failed, %d repeated", l.rate, l.failed, l.retransmitted), l.rate >= 950 && l.failed == 0 && l.retransmitted == 0, &l.usage)
 }
 
-// describe returns the figures as text for the table.
+// describe returns the measurements as text for the table of benchmark results.
 func (l inboundLoad) describe() string {
 	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.cpuPer1000(), l.rate, l.failed, l.retransmitted)
 }
 
-// localURL waits until a loopback UDP port is open.
+// localURL waits until a process listens on a UDP port of the loopback address.
 func localURL(b testing.TB, port int) {
 	b.Helper()
 	require.Eventually(b, func() bool {

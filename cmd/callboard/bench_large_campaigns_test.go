@@ -30,10 +30,10 @@ import (
 // benchContacts is the number of contacts of large campaigns.
 var benchContacts = flag.Int("bench-contacts", 1_000_000, "contacts of a large campaign") //nolint:gochecknoglobals // a flag
 
-// csvRows returns n rows of CSV, generated while they are read.
+// csvRows returns a CSV file with n contacts. Its rows are generated while they are read.
 func csvRows(n int) io.Reader { return csvRowsFrom(0, n) }
 
-// csvRowsFrom returns n rows of CSV, beginning with the given row.
+// csvRowsFrom returns a CSV file with n contacts, beginning with the contact number first.
 func csvRowsFrom(first, n int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -57,7 +57,7 @@ func officeCode(n int) string {
 	return fmt.Sprintf("%d%02d", 2+n/99, last)
 }
 
-// peakMemory returns the peak memory of a process since the last reset.
+// peakMemory returns the largest resident memory of a process, in bytes, since its last reset in /proc/PID/clear_refs.
 func peakMemory(b testing.TB, pid int) float64 {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -158,7 +158,7 @@ func BenchmarkMillion(b *testing.B) {
 	s.kill9()
 }
 
-// countRows downloads a file of the service and counts its lines.
+// countRows downloads a file of the service. It returns the number of lines and the size in bytes.
 func (s *service) countRows(path string) (lines int, size float64) {
 	s.t.Helper()
 	req, err := http.NewRequest(http.MethodGet, "http://"+s.http+path, nil)
@@ -197,8 +197,8 @@ func (s *service) openStore() (d *pebble.Driver, store *persistence.Store, ws st
 	return d, store, ws
 }
 
-// insertPastCalls gives a stopped campaign the state after half an hour of calls: half of its contacts are done, a
-// tenth waits for a retry.
+// insertPastCalls changes the stored campaign of a stopped service as if it had placed calls for half an hour. Half of
+// its contacts are then done, and a tenth waits for a retry.
 func (s *service) insertPastCalls(id string, n int) (what string) {
 	s.t.Helper()
 	ctx := context.Background()
@@ -254,7 +254,7 @@ func (s *service) insertPastCalls(id string, n int) (what string) {
 	return fmt.Sprintf("%d done, %d waiting for a retry", done, waiting)
 }
 
-// BenchmarkUploadRedis measures the upload with Redis.
+// BenchmarkUploadRedis measures the upload of the contacts of a large campaign with Redis as the store.
 func BenchmarkUploadRedis(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	url, _ := redistest.Start(b)
@@ -270,8 +270,8 @@ func BenchmarkUploadRedis(b *testing.B) {
 		fmt.Sprintf("%.1f s (%.1f s of CPU)", u.elapsed.Seconds(), u.cpu.Seconds()), u.elapsed <= 20*time.Second, &u)
 }
 
-// BenchmarkSideBySide runs a hundred campaigns at once, each with a hundredth of the contacts. The contacts are
-// distinct, because a number in several campaigns would be called by one campaign at a time.
+// BenchmarkSideBySide runs a hundred campaigns at once, each with a hundredth of the contacts. No number occurs in two
+// campaigns, because two campaigns never call a number at the same time.
 func BenchmarkSideBySide(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	const campaigns, window = 100, 15 * time.Second

@@ -30,8 +30,8 @@ func (s *service) enableProfiling() {
 	}
 }
 
-// saveProfiles saves CPU profiles of the service, one file per two seconds, until the service ends. Measurements
-// during this time are invalid.
+// saveProfiles saves CPU profiles of the service in the background, one file per two seconds, until the service ends.
+// Measurements during this time are invalid.
 func (s *service) saveProfiles() {
 	if s.admin == "" {
 		return
@@ -50,8 +50,8 @@ func (s *service) saveProfiles() {
 	}()
 }
 
-// BenchmarkMixedLoad is the load of make profile: calls with media, short outbound and inbound calls, requests and
-// webhook deliveries, all concurrently at moderate rates. It adds no row to the table of make bench.
+// BenchmarkMixedLoad produces the load that make profile uses: calls with media, short outbound and inbound calls, API
+// requests and webhook deliveries at moderate rates. It adds no row to the table of make bench.
 func BenchmarkMixedLoad(b *testing.B) {
 	if *benchProfile == "" {
 		b.Skip("make profile runs it")

@@ -23,7 +23,8 @@ const (
 	hangDuration    = 6 * time.Second       // duration of a SIGSTOP
 )
 
-// BenchmarkClusterOutage measures how long clients get no answer when a node dies, stops, hangs or joins.
+// BenchmarkClusterOutage measures how long clients get no successful response when a node is killed, stops, hangs or
+// joins.
 func BenchmarkClusterOutage(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	for _, fault := range []string{"kill", "term", "hang"} {
@@ -31,7 +32,7 @@ func BenchmarkClusterOutage(b *testing.B) {
 	}
 }
 
-// measureOutage injects a fault into each node and lets the node join again.
+// measureOutage injects a fault into one node after the other. It lets each node join again and measures both outages.
 func measureOutage(b *testing.B, fault string) {
 	b.Helper()
 	c := newMeasuredCluster(b)
@@ -78,7 +79,8 @@ func measureOutage(b *testing.B, fault string) {
 	benchResults.add("Outage of a shard that moves, "+again+" after "+what, joined.goal(""), joined.describe(), joined.isWithinLimit(), nil)
 }
 
-// injectFault injects a fault into a node. It returns the node's shards and the time at which other nodes own them.
+// injectFault injects a fault into the node victim. It returns the shards of the node, and the time at which other nodes
+// owned them.
 func (c *measuredCluster) injectFault(fault string, victim *service, others []*service) (map[string]bool, time.Time) {
 	c.b.Helper()
 	had := c.shardsOf(victim)
@@ -95,7 +97,7 @@ func (c *measuredCluster) injectFault(fault string, victim *service, others []*s
 	return had, time.Now()
 }
 
-// terminateNode stops a node in order.
+// terminateNode stops a node with SIGTERM and waits until its process has ended.
 func (c *measuredCluster) terminateNode(s *service) {
 	c.b.Helper()
 	require.NoError(c.b, s.cmd.Process.Signal(syscall.SIGTERM))
@@ -103,7 +105,7 @@ func (c *measuredCluster) terminateNode(s *service) {
 	_ = s.log.Close()
 }
 
-// faultResults sums up several faults of one kind.
+// faultResults sums up the measurements of several faults of the same kind.
 type faultResults struct {
 	limit        time.Duration
 	silent       []time.Duration // outages of the affected shards
@@ -112,8 +114,8 @@ type faultResults struct {
 	how          map[string]int
 }
 
-// measure runs do and records what the clients observe. do returns the affected shards and the time at which the
-// fault was over.
+// measure runs do and records which outages the clients observe meanwhile. do returns the affected shards, and the time
+// at which the fault was over.
 func (s *faultResults) measure(a *outageClients, do func() (map[string]bool, time.Time)) {
 	a.c.b.Helper()
 	sent, failed := a.sent.Load(), a.failed.Load()
@@ -168,7 +170,7 @@ func (s *faultResults) describe() string {
 	return strings.Join(parts, "")
 }
 
-// outageClients are clients of several workspaces. Each writes and reads continuously at one node.
+// outageClients are API clients of several workspaces. Each sends reads and writes to one node without a pause.
 type outageClients struct {
 	c            *measuredCluster
 	client       *http.Client
@@ -183,14 +185,14 @@ type outageClients struct {
 	kinds map[string]int // failures since the last takeFailureKinds
 }
 
-// outageClient is the client of one workspace.
+// outageClient is the API client of one workspace.
 type outageClient struct {
 	group   *outageClients
 	n       int
 	shard   int
 	tenant  *shardTenant
 	pathway any
-	written []string // acknowledged writes; read after the end
+	written []string // names in acknowledged writes; read after the client has stopped
 
 	mu   sync.Mutex
 	good []time.Time // times of successful responses
@@ -214,7 +216,7 @@ func (c *measuredCluster) startClients(tenants map[int]*shardTenant) *outageClie
 	return a
 }
 
-// useNodes directs later requests to the given nodes only.
+// useNodes makes the clients send later requests only to the given nodes. It waits until the earlier requests are done.
 func (a *outageClients) useNodes(nodes ...*service) {
 	a.fronts.Store(&nodes)
 	for range 2 { // so that no request to another node is in flight
@@ -225,13 +227,14 @@ func (a *outageClients) useNodes(nodes ...*service) {
 	}
 }
 
-// stopAll stops the clients and waits for them.
+// stopAll makes the clients stop and waits until they have stopped.
 func (a *outageClients) stopAll() {
 	a.stopOnce.Do(func() { close(a.stop) })
 	a.running.Wait()
 }
 
-// takeFailureKinds returns the kinds of failures since the last call.
+// takeFailureKinds returns how often each kind of failure has occurred since its last call. A kind is an HTTP method and
+// a status.
 func (a *outageClients) takeFailureKinds() map[string]int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -247,7 +250,7 @@ func (a *outageClients) written() (n int) {
 	return n
 }
 
-// checkWrites checks that every acknowledged write exists exactly once.
+// checkWrites counts the acknowledged writes that are not stored (lost) or are stored more than once (twice).
 func (a *outageClients) checkWrites() (lost, twice int) {
 	a.c.b.Helper()
 	for _, one := range a.all {
@@ -340,7 +343,7 @@ func (one *outageClient) sendRequest(method, path, body, key string) bool {
 	return false
 }
 
-// awaitAnswer waits for a successful response after a time.
+// awaitAnswer waits until the client has got a successful response later than the given time.
 func (one *outageClient) awaitAnswer(after time.Time) {
 	one.group.c.b.Helper()
 	require.Eventually(one.group.c.b, func() bool {
@@ -350,7 +353,7 @@ func (one *outageClient) awaitAnswer(after time.Time) {
 	}, time.Minute, 5*time.Millisecond, "no answer of shard %d", one.shard)
 }
 
-// longestGap returns the longest time between two successful responses that overlaps the given period.
+// longestGap returns the longest time between two successive successful responses that overlaps the given period.
 func (one *outageClient) longestGap(from, to time.Time) (most time.Duration) {
 	one.mu.Lock()
 	defer one.mu.Unlock()

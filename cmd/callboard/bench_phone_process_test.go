@@ -39,7 +39,7 @@ const (
 	timedPhoneInterval    = 10 // every tenth phone measures the time of each packet
 )
 
-// intervalReport holds the intervals between the packets that the phones received, from the kernel's time stamps.
+// intervalReport contains the intervals between the packets that the phones received, by the kernel's time stamps.
 type intervalReport struct {
 	Count                    int
 	P50Ms, P99Ms, MostMs     float64
@@ -48,7 +48,7 @@ type intervalReport struct {
 	Slowest, Fastest         float64 // packets per second of one stream
 }
 
-// phoneFarm is a separate process with phones that answer at once and talk until the remote party hangs up.
+// phoneFarm is a child process with simulated phones. They answer at once and send speech until the service hangs up.
 type phoneFarm struct {
 	port int
 	cmd  *exec.Cmd
@@ -75,7 +75,8 @@ func startPhoneFarm(b testing.TB) *phoneFarm {
 	return f
 }
 
-// sendCommand sends a command. Intervals count between "watch" and "tell".
+// sendCommand sends a command to the process and returns its report. The command "watch" starts a measurement of the
+// packet intervals, and "tell" ends it.
 func (f *phoneFarm) sendCommand(b testing.TB, word string) (h intervalReport) {
 	b.Helper()
 	_, err := fmt.Fprintln(f.in, word)
@@ -86,7 +87,7 @@ func (f *phoneFarm) sendCommand(b testing.TB, word string) (h intervalReport) {
 	return h
 }
 
-// phoneServer is the implementation of phoneFarm in the other process.
+// phoneServer runs the simulated phones in the child process of a phoneFarm.
 type phoneServer struct {
 	engine      *media.Engine
 	words       media.Clip
@@ -100,15 +101,15 @@ type phoneServer struct {
 	from        time.Time
 }
 
-// packetCounter counts the packets of one stream.
+// packetCounter returns the number of packets that a phone has received.
 type packetCounter interface{ packets() uint64 }
 
-// mediaPhone is a phone with a complete media session.
+// mediaPhone is a simulated phone that uses a complete media session.
 type mediaPhone struct{ *media.Session }
 
 func (w mediaPhone) packets() uint64 { return w.Stats().PacketsReceived }
 
-// runPhoneServer runs the phones until the input ends.
+// runPhoneServer runs the simulated phones until the standard input ends. It replies to each input line with a report.
 func runPhoneServer(port string) {
 	local := netip.MustParseAddr("127.0.0.1")
 	engine, err := media.NewEngine(media.Config{BindIP: local, PublicIP: local, PortMin: phonesLow, PortMax: phonesHigh})
@@ -147,7 +148,8 @@ func runPhoneServer(port string) {
 	}
 }
 
-// answerCall answers a call. Every tenth phone measures packet times, the others are media phones.
+// answerCall answers a call. Every tenth call gets a phone that measures the time of each packet, the others a
+// mediaPhone.
 func (f *phoneServer) answerCall(i *sip.Incoming) {
 	n := f.phones.Add(1)
 	if n%timedPhoneInterval == 0 {
@@ -182,7 +184,7 @@ func (f *phoneServer) answerCall(i *sip.Incoming) {
 	s.Play(1, f.words)
 }
 
-// timedPhone is a phone that reads the kernel's time stamp of each packet.
+// timedPhone is a simulated phone that records the kernel's time stamp of each received packet.
 type timedPhone struct {
 	mu    sync.Mutex
 	last  int64
@@ -256,7 +258,8 @@ func (e *timedPhone) receivePackets(conn *net.UDPConn, since *atomic.Int64) {
 	}
 }
 
-// kernelTimestamp returns the kernel's receive time of a packet, which on loopback equals the send time.
+// kernelTimestamp returns the time, in nanoseconds, at which the kernel received a packet. On the loopback interface
+// this is also the time at which the packet was sent.
 func kernelTimestamp(oob []byte) int64 {
 	list, err := syscall.ParseSocketControlMessage(oob)
 	if err != nil {
@@ -270,7 +273,7 @@ func kernelTimestamp(oob []byte) int64 {
 	return 0
 }
 
-// sendSpeech sends a frame each 20 ms until the call ends.
+// sendSpeech sends a frame of the audio words every 20 ms until the connection is closed.
 func sendSpeech(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -288,7 +291,7 @@ func sendSpeech(conn *net.UDPConn, to *net.UDPAddr, words media.Clip) {
 	}
 }
 
-// countPackets returns the number of packets of every live stream.
+// countPackets returns, for each phone with a live call, the number of packets that it has received.
 func (f *phoneServer) countPackets() map[packetCounter]uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -306,7 +309,7 @@ func (f *phoneServer) countPackets() map[packetCounter]uint64 {
 	return out
 }
 
-// computeRates computes the packets per second of each stream since "watch".
+// computeRates adds to the report the packets per second of each phone since the command "watch".
 func (f *phoneServer) computeRates(h *intervalReport) {
 	passed := time.Since(f.from).Seconds()
 	for c, n := range f.countPackets() {
@@ -322,7 +325,7 @@ func (f *phoneServer) computeRates(h *intervalReport) {
 	}
 }
 
-// resetIntervals discards the intervals so far.
+// resetIntervals discards the packet intervals that were recorded so far.
 func (f *phoneServer) resetIntervals() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

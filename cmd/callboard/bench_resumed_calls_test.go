@@ -17,8 +17,8 @@ var handoverLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="liv
 
 var resumeLogPattern = regexp.MustCompile(`(?m)^time=(\S+) level=INFO msg="call of an earlier process resumed"`)
 
-// BenchmarkClusterSurvival measures how many live calls resume after a kill and how long their agents are silent.
-// The silence ends when another node, or the restarted node, has the answer to its re-INVITE and sends audio.
+// BenchmarkClusterSurvival measures how many live calls resume after a node stops, and how long their agents are
+// silent. The silence ends when another node, or the restarted node, gets the answer to its re-INVITE and sends audio.
 func BenchmarkClusterSurvival(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	if !*benchCluster {
@@ -30,8 +30,8 @@ func BenchmarkClusterSurvival(b *testing.B) {
 		b.Run(where, func(b *testing.B) {
 			far := startSIPp(b, "uas-taken-up")
 			var died, next *service
-			// Both nodes use the same SIP address, one at a time: SIPp always answers to the address of the first request. A
-			// phone that answers to the latest address is in the tests.
+			// Both nodes use the same SIP address, but never at the same time, because SIPp always answers to the address of the
+			// first request. Other tests use a phone that answers to the latest address.
 			env := []string{surviveCalls, "CALLBOARD_MEDIA_PORTS=3000-4998", fmt.Sprint("CALLBOARD_SIP_ADDR=127.0.0.1:", siptest.Port(b))}
 			if where != "the process restarts at once" {
 				c := newNodeCluster(b, 2, append(env, fmt.Sprint("CALLBOARD_LEASE_SECONDS=", clusterLease.Seconds()))...)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Writing the table of single-node measurements keeps the cluster table, and vice versa. Other text below a table
-// is removed.
+// A new table of single-node measurements must keep the cluster table on the page, and vice versa. Other text below a
+// table must be removed.
 func TestWritingOneBenchmarkTableKeepsTheOther(t *testing.T) {
 	t.Parallel()
 	both := replaceTable(replaceTable("", "| one |\n", false), "| nodes |\n", true)

@@ -13,13 +13,13 @@ import (
 	"unicode/utf8"
 )
 
-// benchDoc is the file for the table of measurements, which is also printed.
+// benchDoc is the path of the file to which the table of measurements is written. The table is also printed.
 var benchDoc = flag.String("bench-doc", "", "file that the table of measurements is written to") //nolint:gochecknoglobals // a flag
 
-// benchBinary is the service to measure.
+// benchBinary is the path of the service program that the benchmarks measure.
 var benchBinary = flag.String("bench-binary", "../../bin/callboard", "service that is measured; make build makes it") //nolint:gochecknoglobals // a flag
 
-// benchResults collects the rows of all benchmarks for one table.
+// benchResults collects the results of all benchmarks, which are printed as one table.
 var benchResults benchTable //nolint:gochecknoglobals // benchmarks share nothing else
 
 type benchTable struct {
@@ -27,7 +27,7 @@ type benchTable struct {
 	rows []benchRow
 }
 
-// benchRow is one measurement. use holds the average CPU usage.
+// benchRow is the result of one measurement. use contains the average number of CPU cores in use.
 type benchRow struct {
 	what, goal, figure string
 	met                bool // whether a row with a goal meets it
@@ -44,7 +44,7 @@ func (r *benchTable) add(what, goal, figure string, met bool, u *usage) {
 	r.rows = append(r.rows, benchRow{what, goal, figure, met, used})
 }
 
-// addRowOnFailure adds a row for a failed benchmark.
+// addRowOnFailure adds a row that says so if the benchmark fails.
 func (r *benchTable) addRowOnFailure(b *testing.B) {
 	b.Helper()
 	b.Cleanup(func() {
@@ -54,7 +54,7 @@ func (r *benchTable) addRowOnFailure(b *testing.B) {
 	})
 }
 
-// writeTable writes the measurements as a Markdown table.
+// writeTable writes all results as a Markdown table.
 func (r *benchTable) writeTable(w io.Writer) {
 	lines := [][]string{{"What", "Goal", "Measured", "Met", "Cores: service / peer / others"}}
 	for _, x := range r.rows {
@@ -70,7 +70,7 @@ func (r *benchTable) writeTable(w io.Writer) {
 	writeTable(w, lines)
 }
 
-// writeTable writes rows of cells as a Markdown table; the first row holds the headings.
+// writeTable writes lines of cells as a Markdown table. The first line contains the headings.
 func writeTable(w io.Writer, lines [][]string) {
 	width := make([]int, len(lines[0]))
 	for _, l := range lines {
@@ -93,7 +93,7 @@ func writeTable(w io.Writer, lines [][]string) {
 	}
 }
 
-// print prints the table and writes it to benchDoc if it is set.
+// print prints the table of results. If benchDoc is set, it also writes the table to that file.
 func (r *benchTable) print() {
 	if len(r.rows) == 0 {
 		return
@@ -111,7 +111,8 @@ func (r *benchTable) print() {
 	}
 }
 
-// replaceTable returns the page with a new table. The cluster table has its own heading at the end of the page.
+// replaceTable returns the page before with a new table. cluster selects the cluster table, which has its own heading
+// at the end of the page.
 func replaceTable(before, table string, cluster bool) string {
 	first, last, found := strings.Cut(before, clusterHeading)
 	if !cluster {

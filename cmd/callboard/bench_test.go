@@ -25,11 +25,11 @@ import (
 
 const mb = 1 << 20
 
-// wideMediaPorts suffices for 2800 short calls per second: each uses a pair of ports, which stays reserved for five
-// seconds afterwards.
+// wideMediaPorts is a port range that suffices for 2800 short calls per second. Each call uses a pair of ports, which
+// stays reserved for five seconds afterwards.
 const wideMediaPorts = "CALLBOARD_MEDIA_PORTS=33000-60998"
 
-// newMeasuredService starts a service like an operator would, with resources for many calls.
+// newMeasuredService starts a service with the settings of a production service and ports for many calls.
 func newMeasuredService(b *testing.B, env ...string) *service {
 	b.Helper()
 	s := prepareService(b, append([]string{"CALLBOARD_MEDIA_PORTS=3000-9998", "CALLBOARD_LOG_LEVEL=warn"}, env...)...)
@@ -40,7 +40,8 @@ func newMeasuredService(b *testing.B, env ...string) *service {
 
 func (s *service) pid() int { return s.cmd.Process.Pid }
 
-// createTrunkForAllNumbers creates a trunk for all numbers to one port, without a rate limit.
+// createTrunkForAllNumbers creates a trunk to a loopback port that takes the calls to all numbers. Its rate limit is
+// too high to matter.
 func (s *service) createTrunkForAllNumbers(port int) {
 	s.t.Helper()
 	s.api("POST", "/v1/trunks", object{
@@ -56,7 +57,7 @@ func (s *service) createMuteAgent() string {
 	return s.createAgent(object{"name": "mute", "start": "bye", "nodes": []object{{"id": "bye", "type": "end"}}, "edges": []object{}})
 }
 
-// startAndTime starts the process and returns the time until it is ready.
+// startAndTime starts the process of the service and returns the time until the service is ready.
 func (s *service) startAndTime() time.Duration {
 	began := time.Now()
 	s.startProcess()
@@ -67,8 +68,8 @@ func (s *service) startAndTime() time.Duration {
 	return time.Since(began)
 }
 
-// dropFileCache removes a file from the page cache, as after a boot. A file that was just written is in memory in
-// pieces of 2 MB, which count completely as resident memory.
+// dropFileCache removes a file from the page cache, as after a boot. The kernel caches a file that was just written in
+// pieces of 2 MB, which would count completely as resident memory of the service.
 func dropFileCache(b *testing.B, path string) {
 	b.Helper()
 	f, err := os.Open(path)
@@ -99,14 +100,15 @@ func BenchmarkStart(b *testing.B) {
 	benchResults.add("Memory idle", "≤ 60 MB", fmt.Sprintf("%.0f MB", rss/mb), rss <= 60*mb, &u)
 }
 
-// BenchmarkCallsByRequest places one call per REST request. Each call is answered and ended at once, without media
-// or recording.
+// BenchmarkCallsByRequest places one call per API request. Each call is answered and ended at once, without media or
+// recording.
 func BenchmarkCallsByRequest(b *testing.B) {
 	per, rate, u := measureCallsByRequest(b)
 	benchResults.add("CPU per 1000 calls without media, one request each", "≤ 1.2 s", fmt.Sprintf("%.2f s at %.0f calls/s", per, rate), per <= 1.2, &u)
 }
 
-// measureCallsByRequest measures the CPU seconds per 1000 of these calls, and the calls per second.
+// measureCallsByRequest places calls by API requests. It returns the CPU seconds per 1000 calls, and the calls per
+// second.
 func measureCallsByRequest(b *testing.B) (per, rate float64, u usage) {
 	b.Helper()
 	const calls, atOnce = 4000, 16
@@ -120,7 +122,8 @@ func measureCallsByRequest(b *testing.B) (per, rate float64, u usage) {
 	return u.cpu.Seconds() * 1000 / calls, calls / u.elapsed.Seconds(), u
 }
 
-// placeCalls places calls by REST and returns when all have ended.
+// placeCalls places a number of calls by API requests, atOnce of them concurrently. It returns when all calls have
+// ended.
 func (s *service) placeCalls(agent string, calls, atOnce int) {
 	s.t.Helper()
 	var wg sync.WaitGroup
@@ -150,8 +153,8 @@ func (s *service) placeCalls(agent string, calls, atOnce int) {
 	})
 }
 
-// BenchmarkCampaign runs a campaign at full speed with a SIPp that answers at once. All commits are durable as in
-// production.
+// BenchmarkCampaign runs a campaign at full speed against a SIPp peer that answers at once. All commits are durable, as
+// in production.
 func BenchmarkCampaign(b *testing.B) {
 	b.Run("pebble", func(b *testing.B) { measureCampaignRate(b, "embedded store", "") })
 	b.Run("redis", func(b *testing.B) {
@@ -179,8 +182,8 @@ func measureCampaignRate(b *testing.B, store, url string) {
 	benchResults.add("CPU per 1000 of these calls, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
 }
 
-// BenchmarkMedia holds 300 and 1000 calls with audio in both directions, playback and stereo recording. One phone
-// in ten measures the time of each packet. The cost of the bare packets is measured just before.
+// BenchmarkMedia measures 300 and 1000 concurrent calls with audio in both directions, playback and stereo recording.
+// One phone in ten measures the time of each packet. Right before, it measures the cost of the packets alone.
 func BenchmarkMedia(b *testing.B) {
 	for _, calls := range []int{300, 1000} {
 		b.Run(strconv.Itoa(calls), func(b *testing.B) { measureTalkingCalls(b, calls) })
@@ -212,18 +215,18 @@ func measureTalkingCalls(b *testing.B, calls int) {
 	t.service.kill9() // the end of the calls is not measured
 }
 
-// mediaLoad is the measurement of calls with media, which still run.
+// mediaLoad is the measurement of calls with media. The calls are still live.
 type mediaLoad struct {
 	service *service
 	far     *phoneFarm
 	heard   intervalReport
 	usage   usage
-	cores   float64 // of the service, per 1000 calls
-	rss     float64 // of the service, per 1000 calls
-	idle    float64 // memory of the service in bytes
-} // memory of the service before the calls
+	cores   float64 // average number of CPU cores that the service uses, per 1000 calls
+	rss     float64 // memory of the service during the calls, in bytes
+	idle    float64 // memory of the service before the calls, in bytes
+}
 
-// measureMedia starts the calls and measures them.
+// measureMedia starts a number of calls with media and measures them for some seconds.
 func measureMedia(b *testing.B, calls int) mediaLoad {
 	b.Helper()
 	const window = 15 * time.Second
@@ -251,8 +254,8 @@ func measureMedia(b *testing.B, calls int) mediaLoad {
 	return mediaLoad{s, far, h, u, u.ours * 1000 / float64(calls), residentMemory(b, s.pid()), idle}
 }
 
-// measureDuringUpload measures live calls again during the upload of a large list. alone is the measurement without
-// the upload.
+// measureDuringUpload measures the live calls again while contacts of a large campaign are uploaded. alone is the
+// measurement without the upload.
 func measureDuringUpload(b *testing.B, s *service, far *phoneFarm, alone intervalReport) {
 	b.Helper()
 	const window = 15 * time.Second
@@ -280,7 +283,7 @@ func measureDuringUpload(b *testing.B, s *service, far *phoneFarm, alone interva
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms (without: p99 %.1f ms)", h.P50Ms, h.P99Ms, h.MostMs, alone.P99Ms), h.P99Ms <= 22 && rate > 0, &u)
 }
 
-// BenchmarkCommits measures the drivers of the stores alone.
+// BenchmarkCommits measures the store drivers, embedded and Redis, without a service.
 func BenchmarkCommits(b *testing.B) {
 	for _, writers := range []int{16, 256} {
 		d, err := pebble.Open(filepath.Join(b.TempDir(), "store"), pebble.Options{})
@@ -293,7 +296,8 @@ func BenchmarkCommits(b *testing.B) {
 	}
 }
 
-// measureCommits writes for some seconds: a guarded row, a new row in two lists, and an event.
+// measureCommits measures commits from several concurrent writers. Each commit changes a guarded row, and adds a row that
+// is in two lists and an event.
 func measureCommits(b *testing.B, store string, d persistence.Driver, writers, server int) {
 	b.Helper()
 	const window = 4 * time.Second

@@ -29,15 +29,15 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// benchEvents is the number of queued deliveries in the measurement of the queue.
+// benchEvents is the number of deliveries that measureQueue queues.
 var benchEvents = flag.Int("bench-events", 1_000_000, "deliveries that are queued") //nolint:gochecknoglobals // a flag
 
-// benchPostEnv is an environment variable that makes the test binary a bare loop over net/http. Its value is the
-// path of a file with the requests to post.
+// benchPostEnv is an environment variable. If it is set, the test binary sends HTTP requests in a bare loop, with which
+// the service is compared. The value is the path of a file with a postJob.
 const benchPostEnv = "CALLBOARD_BENCH_POST"
 
-// postJob describes the requests of the loop: N requests to each URL, with Workers concurrent requests and separate
-// connections per URL.
+// postJob describes the requests that the bare loop sends: N requests to each URL. Each URL has its own connections and
+// Workers concurrent requests.
 type postJob struct {
 	URLs    []string
 	CA      []byte // PEM
@@ -47,7 +47,8 @@ type postJob struct {
 	Workers int
 }
 
-// runBarePoster posts all requests for each line of its input, over new connections, and reports the end.
+// runBarePoster reads a postJob from a file. For each line of its input it sends all requests over new connections, and
+// then prints a line.
 func runBarePoster(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -99,7 +100,7 @@ func (p *postJob) post(c *http.Client, url string) {
 	_ = res.Body.Close()
 }
 
-// measureBarePoster runs the bare loop after a warm-up and returns the CPU time per request.
+// measureBarePoster runs the bare loop in a child process, after a warm-up. It returns the CPU time per request.
 func (p *postJob) measureBarePoster(b *testing.B) time.Duration {
 	b.Helper()
 	text, err := json.Marshal(p)
@@ -129,8 +130,8 @@ func (p *postJob) measureBarePoster(b *testing.B) time.Duration {
 	return u.cpu / time.Duration(p.N*len(p.URLs))
 }
 
-// countingReceiver is a webhook receiver that counts requests and records the delay of events between
-// startMeasuring and latencies.
+// countingReceiver is a webhook receiver that counts requests. Between startMeasuring and latencies it records the delay
+// of each event.
 type countingReceiver struct {
 	server *httptest.Server
 	got    atomic.Int64
@@ -193,7 +194,7 @@ func (k *countingReceiver) note(now time.Time, body []byte) {
 	}
 }
 
-// startMeasuring begins to record the delays of events; latencies returns them.
+// startMeasuring begins to record the delays of events. The method latencies returns the delays.
 func (k *countingReceiver) startMeasuring() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -221,8 +222,8 @@ func BenchmarkWebhooks(b *testing.B) {
 	b.Run("million", measureQueue)
 }
 
-// measureDeliveries delivers events to several endpoints, from the log to the last stored result. It compares the
-// cost with that of the bare loop.
+// measureDeliveries measures the delivery of events to several endpoints, until the last result is stored. It compares
+// the CPU time with that of a bare loop that sends the same requests.
 func measureDeliveries(b *testing.B, endpoints, events int) {
 	b.Helper()
 	far := newCountingReceiver(b)
@@ -262,14 +263,14 @@ func measureDeliveries(b *testing.B, endpoints, events int) {
 
 func microseconds(d time.Duration) float64 { return d.Seconds() * 1e6 }
 
-// Rates of events for the measurement of delays. changeRate is lower, because changes of agents of one workspace
-// are sequential.
+// Rates of events per second in the measurement of delays. changeRate is lower, because the changes of the agents of one
+// workspace are sequential.
 const (
 	createRate = 500
 	changeRate = 200
 )
 
-// makeEvents causes events at a rate by API requests.
+// makeEvents sends API requests at a rate for the duration window. Each request causes an event.
 func (s *service) makeEvents(b *testing.B, rate int, window time.Duration, order func(n int) (method, path, body string)) {
 	b.Helper()
 	far := &fasthttp.HostClient{Addr: s.http, MaxConns: 32, ReadTimeout: 30 * time.Second, MaxIdemponentCallAttempts: 1}
@@ -304,8 +305,8 @@ func (s *service) makeEvents(b *testing.B, rate int, window time.Duration, order
 	wg.Wait()
 }
 
-// measureLatency measures the delay of events in three situations. They go to one endpoint, to a thousand endpoints
-// with one agent each, and to these endpoints while a hundred of them hang.
+// measureLatency measures the delay of events in three situations: one endpoint, a thousand endpoints with one agent
+// each, and the same endpoints while a hundred of them hang.
 func measureLatency(b *testing.B) {
 	far := newCountingReceiver(b)
 	s := prepareService(b, "CALLBOARD_LOG_LEVEL=error")
@@ -348,7 +349,7 @@ func measureLatency(b *testing.B) {
 	s.kill9()
 }
 
-// measureQueue lets deliveries accumulate behind a paused endpoint.
+// measureQueue queues deliveries for a paused endpoint, and measures the queueing, a restart and the delivery.
 func measureQueue(b *testing.B) {
 	n := *benchEvents
 	far := newCountingReceiver(b)

@@ -51,5 +51,5 @@ func blobsMoveCommand() *cobra.Command {
 	return cmd
 }
 
-// moveProgressInterval is the number of moved files between two progress lines.
+// moveProgressInterval is the number of moved files after which the command prints its progress.
 const moveProgressInterval = 1000

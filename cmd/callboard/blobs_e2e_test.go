@@ -20,7 +20,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// faultyProxy is a TCP proxy before a blob store whose mode tests can change.
+// faultyProxy is a TCP proxy in front of a blob store. Its mode determines whether it forwards, resets or ignores
+// connections.
 type faultyProxy struct {
 	url    string
 	target string
@@ -48,7 +49,7 @@ func newFaultyProxy(t *testing.T, url string) *faultyProxy {
 	return v
 }
 
-// setMode opens or closes the proxy and breaks all connections.
+// setMode sets the mode, open, reset or hang, and closes all existing connections.
 func (v *faultyProxy) setMode(mode string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,7 +86,7 @@ func (v *faultyProxy) forward(c net.Conn) {
 	_, _ = io.Copy(c, far)
 }
 
-// bucketEnv returns the settings with which a service stores recordings in a bucket.
+// bucketEnv returns the environment variables with which a service stores recordings in an S3 bucket.
 func bucketEnv(endpoint string) []string {
 	return []string{
 		"CALLBOARD_BLOBS_URL=s3://calls/eu/one?endpoint=" + endpoint + "&region=" + s3test.GatewayRegion + "&path_style=true",

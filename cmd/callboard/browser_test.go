@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// browser is a Chromium with a WAV file as microphone, controlled by the DevTools protocol.
+// browser is a Chromium process that the test controls by the DevTools protocol. Its microphone plays a WAV file.
 type browser struct {
 	t    *testing.T
 	ws   *websocket.Conn
@@ -89,7 +89,7 @@ func (b *browser) command(method string, params object) (result object, failed a
 	}
 }
 
-// evaluate runs a script with the permissions of a user gesture and returns its value.
+// evaluate runs a script in the page, as if a user had clicked, and returns its value.
 func (b *browser) evaluate(script string) any {
 	b.t.Helper()
 	got := b.mustCommand("Runtime.evaluate", object{"expression": script, "userGesture": true, "returnByValue": true, "awaitPromise": true})
@@ -105,7 +105,7 @@ func (b *browser) openPage(url string) {
 	b.awaitPage()
 }
 
-// clickAndWait clicks the element of a selector and waits for the next page.
+// clickAndWait clicks the element that a CSS selector matches and waits for the next page.
 func (b *browser) clickAndWait(selector string) {
 	b.t.Helper()
 	b.evaluate(`window.left = true; document.querySelector(` + strconv.Quote(selector) + `).click()`)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A bulk call waits for a permit until its calling hours end. It then waits for the next opening, also across a
-// kill, and is placed once when the hours open.
+// A bulk call waits for a permit until its calling hours end. It must then wait until they begin again, also across a
+// kill of the service, and be placed once.
 func TestBulkCallPastCallingHoursIsPlacedAtNextOpening(t *testing.T) {
 	t.Parallel()
 	w := newShiftedClock(t)

@@ -19,7 +19,7 @@ import (
 
 var handoverLogLine = regexp.MustCompile(`msg="live calls are handed over to another node" calls=(\d+)`)
 
-// createLongMenuAgent creates an agent whose menu waits longer than a restart of several nodes takes.
+// createLongMenuAgent creates an agent that waits for a key longer than a restart of several nodes takes.
 func (s *service) createLongMenuAgent() string {
 	s.t.Helper()
 	return s.createAgent(object{
@@ -36,8 +36,8 @@ func (s *service) createLongMenuAgent() string {
 	})
 }
 
-// countFailedRequests sends requests to the live nodes while others stop. The returned function ends this and
-// returns how many requests failed.
+// countFailedRequests continuously sends requests to the nodes, except those for which rests returns true. The returned
+// function stops the requests and returns how many failed.
 func (c *nodeCluster) countFailedRequests(all []*shardTenant, rests func(*service) bool) (failed func() int) {
 	var wait sync.WaitGroup
 	var refused, n atomic.Int64
@@ -73,8 +73,8 @@ func (c *nodeCluster) countFailedRequests(all []*shardTenant, rests func(*servic
 	}
 }
 
-// All nodes are restarted one after the other during calls. No call may end because of a restart: each resumes on
-// the next owner of its workspace. A node does not wait for long calls.
+// All nodes are restarted one after the other during calls. No call may end because of a restart: each must resume on
+// the next owner of its workspace. A node must not wait for long calls.
 func TestRollingRestartKeepsCalls(t *testing.T) {
 	t.Parallel()
 	c := newNodeCluster(t, 3, surviveCalls, fmt.Sprint("CALLBOARD_SHARDS=", clusterShardCount), "CALLBOARD_DRAIN_SECONDS=600", "FAILPOINT_MOVE_AFTER=1s")
@@ -104,7 +104,7 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 	for i, node := range c.nodes {
 		next := c.nodes[(i+1)%3]
 		mu.Lock()
-		resting = node // the load balancer has redirected the clients of the node before
+		resting = node // as with a load balancer, the clients use other nodes before this node stops
 		mu.Unlock()
 		require.NoError(t, node.cmd.Process.Signal(syscall.SIGTERM))
 		next.await("the node to stop despite live calls", time.Minute, node.hasExited)
@@ -134,8 +134,8 @@ func TestRollingRestartKeepsCalls(t *testing.T) {
 	}
 }
 
-// A shard with endless calls moves to a joined node after a waiting time, and its calls resume there. The old owner
-// keeps its other shard.
+// A node joins the cluster while a shard has calls that do not end. After a waiting time the shard must move to the new
+// node, and its calls must resume there. The former owner must keep its other shard.
 func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 	t.Parallel()
 	const wait = 8 * time.Second // default: one minute
@@ -173,8 +173,7 @@ func TestShardWithLiveCallsMovesToJoinedNode(t *testing.T) {
 	}
 }
 
-// countHandedOver counts the calls that nodes have handed over. countResumed counts the calls that nodes have
-// resumed.
+// countHandedOver returns the number of calls that nodes have handed over, as reported in their logs.
 func (c *nodeCluster) countHandedOver() (n int) {
 	for _, s := range c.nodes {
 		for _, m := range handoverLogLine.FindAllStringSubmatch(s.logText(), -1) {

@@ -14,7 +14,8 @@ import (
 
 const machineNumber, personNumber = "+15005550003", "+15005550000"
 
-// callResult returns the answer classification, the disposition and the agent's sentences of a call.
+// callResult waits for the end of a call. It returns the answer classification, the disposition and the agent's
+// sentences.
 func (s *service) callResult(id string) (by, disposition any, sentences []string) {
 	s.t.Helper()
 	c := s.awaitCallEnd(id, time.Minute)
@@ -43,7 +44,7 @@ func TestCallRequestOverridesAgentSettings(t *testing.T) {
 		return s.api("POST", "/v1/agents", body)["id"].(string)
 	}
 	plain := speaks(nil)
-	// The greeting must last long enough for the answer classification.
+	// The greeting must last longer than the answer classification takes.
 	long := speaks(object{"first_message": strings.Repeat("Good morning, this is the agent of the house. ", 5)})
 	leaves := speaks(object{"amd": object{"mode": "wait", "voicemail_action": "leave_message", "message": "The agent's message."}})
 	const first, message = "Good morning {{name}}, this is said to you alone.", "A message for {{name}} only."

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// countLines counts the lines of a kind in a scenario's log.
+// countLines returns how many lines of a kind the log of a SIPp scenario contains.
 func (p *sippPeer) countLines(kind string) int {
 	text, _ := os.ReadFile(p.log)
 	n := 0
@@ -24,7 +24,7 @@ func (p *sippPeer) countLines(kind string) int {
 	return n
 }
 
-// trunkWith creates a trunk to one loopback port for all numbers of a prefix.
+// trunkWith creates a trunk to a loopback port. The trunk takes the calls to all numbers with a prefix.
 func (s *service) trunkWith(prefix string, port int, transport string, more object) {
 	s.t.Helper()
 	body := object{

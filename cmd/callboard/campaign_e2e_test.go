@@ -17,8 +17,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// concurrencyAndStarts returns the maximum of concurrent calls in a scenario's log, and the start times of all
-// calls in ms.
+// concurrencyAndStarts returns the maximum number of concurrent calls in the log of a SIPp scenario, and the start times
+// of all calls in ms.
 func concurrencyAndStarts(lines []scenarioLine) (most int, starts []int) {
 	type step struct{ at, by int }
 	open := map[string]int{}
@@ -48,7 +48,7 @@ func concurrencyAndStarts(lines []scenarioLine) (most int, starts []int) {
 	return most, starts
 }
 
-// maxStartsWithin returns the maximum number of starts within any span of ms.
+// maxStartsWithin returns the maximum number of call starts within any period of span milliseconds.
 func maxStartsWithin(starts []int, span int) (most int) {
 	for i, from := 0, 0; i < len(starts); i++ {
 		for starts[i]-starts[from] >= span {
@@ -117,7 +117,7 @@ func TestCampaignWithMixedAnswersAgainstSIPp(t *testing.T) {
 	s.checkFailoverLegs(second.inviteCounts())
 }
 
-// checkResults compares the results CSV of a campaign with the expected outcomes.
+// checkResults checks that the results CSV of a campaign contains the expected outcome for each phone number.
 func (s *service) checkResults(id string, want map[string]string) {
 	s.t.Helper()
 	code, text, head := s.tryRequest("GET", "/v1/campaigns/"+id+"/results", nil)
@@ -138,7 +138,8 @@ func (s *service) checkResults(id string, want map[string]string) {
 	assert.Equal(s.t, want, got)
 }
 
-// checkEvents waits for all events of a campaign and compares their counts.
+// checkEvents waits until the events of a campaign with n calls have arrived. It checks their counts, outcomes,
+// signatures and sequence numbers.
 func (s *service) checkEvents(n int, want map[string]string) {
 	s.t.Helper()
 	count := func(kind string) int { return len(s.receiver.events(kind)) }
@@ -174,7 +175,8 @@ func (s *service) checkEvents(n int, want map[string]string) {
 	}
 }
 
-// checkFailoverLegs checks that a call over the second trunk records both legs.
+// checkFailoverLegs checks the calls that the second trunk answered. A call that first tried the failing trunk must
+// record both legs. rung contains the called numbers.
 func (s *service) checkFailoverLegs(rung map[string]int) {
 	s.t.Helper()
 	found, failedOver := 0, 0
@@ -294,7 +296,7 @@ func TestCampaignRetriesScheduleAndPause(t *testing.T) {
 	assert.Zero(t, busy.inviteCounts()["12025530001"])
 }
 
-// closedHours returns calling hours that are closed now and for several hours.
+// closedHours returns calling hours that do not include the current time and the next hours.
 func closedHours() object {
 	h := (time.Now().UTC().Hour() + 6) % 24
 	return object{"start": fmt.Sprintf("%02d:00", h), "end": fmt.Sprintf("%02d:30", h), "timezone": "UTC"}

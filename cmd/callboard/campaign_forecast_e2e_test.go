@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestForecastOfHundredThousandContactsTakesSeconds uses the complete path: the upload, do-not-call lists, the
-// decisions of the real campaign and the prices of the plan.
+// TestForecastOfHundredThousandContactsTakesSeconds checks the result of a forecast over the API. The forecast uses
+// uploaded contacts, do-not-call lists, the same decisions as a running campaign, and the prices of the plan.
 func TestForecastOfHundredThousandContactsTakesSeconds(t *testing.T) {
 	t.Parallel()
 	s := newRaceFreeService(t)

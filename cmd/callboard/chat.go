@@ -17,14 +17,14 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Input lines of a chat that are commands instead of the caller's words.
+// Input lines that are commands to the chat. All other lines are the words of the caller.
 const (
 	transferReachedInput = "/reached"
 	transferFailedInput  = "/failed"
 	quitInput            = "/quit"
 )
 
-// chatSession is a text conversation with a pathway.
+// chatSession is a conversation in text with a pathway, without a call.
 type chatSession struct {
 	client    *client.Client
 	pathwayID string
@@ -33,7 +33,7 @@ type chatSession struct {
 	asJSON    bool
 }
 
-// findPathway sets the pathway: id is a pathway, or an agent whose pathway is used.
+// findPathway sets the pathway of the chat. id is the id of a pathway, or of an agent whose pathway is used.
 func (c *chatSession) findPathway(ctx context.Context, id string) error {
 	if !strings.HasPrefix(id, "agent_") {
 		c.pathwayID = id
@@ -50,7 +50,7 @@ func (c *chatSession) findPathway(ctx context.Context, id string) error {
 	return nil
 }
 
-// requestTurn sends all inputs so far and prints the pathway's next turn.
+// requestTurn sends all inputs of the chat so far and prints the answer of the pathway to the last one.
 func (c *chatSession) requestTurn(ctx context.Context) (*client.ChatAnswer, error) {
 	a, err := c.client.ChatWithPathway(ctx, c.pathwayID, &c.request)
 	if err != nil {
@@ -101,7 +101,7 @@ func formatEnd(a *client.ChatAnswer) string {
 	return strings.Join(parts, " ") + "]"
 }
 
-// parseChatInput converts an input line to words of the caller or to the result of a transfer.
+// parseChatInput converts an input line to the words of the caller, or to the result of a transfer.
 func parseChatInput(line string) client.ChatInput {
 	reached, failed := "reached", "failed"
 	switch line {
@@ -113,7 +113,7 @@ func parseChatInput(line string) client.ChatInput {
 	return client.ChatInput{Text: &line}
 }
 
-// run chats until the pathway or the input ends.
+// run reads input lines and prints the answers of the pathway, until the pathway or the input ends.
 func (c *chatSession) run(ctx context.Context, in io.Reader, prompt string) error {
 	a, err := c.requestTurn(ctx)
 	lines := bufio.NewScanner(in)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runChat runs callboard chat with the input lines and returns its output.
+// runChat runs the command callboard chat with the input lines and returns its output.
 func (s *service) runChat(lines string, args ...string) (string, error) {
 	cmd := exec.Command(s.binary, append([]string{"chat", "--url", "http://" + s.http, "--key", s.key}, args...)...)
 	cmd.Env, cmd.Dir, cmd.Stdin = s.env, s.dir, strings.NewReader(lines)

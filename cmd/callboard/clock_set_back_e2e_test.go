@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// shiftedClock is a failpoint that shifts the clock of a running service.
+// shiftedClock is a failpoint that shifts the clock of a running service. path is a file that contains the offset.
 type shiftedClock struct{ path string }
 
 func newShiftedClock(t *testing.T) shiftedClock {
@@ -22,17 +22,17 @@ func newShiftedClock(t *testing.T) shiftedClock {
 	return w
 }
 
-// env returns the environment variable that gives the clock to a service.
+// env returns the environment variable with which a service uses the shifted clock.
 func (w shiftedClock) env() string { return "FAILPOINT_CLOCK=" + w.path }
 
-// setOffset shifts the clock by d.
+// setOffset sets the difference between the clock of the service and the real time.
 func (w shiftedClock) setOffset(t testing.TB, d time.Duration) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(w.path+".new", []byte(d.String()), 0o600))
 	require.NoError(t, os.Rename(w.path+".new", w.path))
 }
 
-// awaitClock waits until the service's log shows the shifted time.
+// awaitClock waits until the Date header of a response shows that the clock of the service is shifted by d.
 func (o *faultCampaign) awaitClock(d time.Duration) {
 	o.t.Helper()
 	o.await("the clock", 20*time.Second, func() bool {
@@ -45,8 +45,8 @@ func (o *faultCampaign) awaitClock(d time.Duration) {
 	})
 }
 
-// awaitRetry waits until a busy contact is called again, long before an hour has passed, or until all contacts were
-// called.
+// awaitRetry waits until a busy contact is called again, or until all contacts were called. Its time limit is much less
+// than the hour by which the clock is set back.
 func (o *faultCampaign) awaitRetry() {
 	o.t.Helper()
 	again := func() (n int) {
@@ -61,9 +61,9 @@ func (o *faultCampaign) awaitRetry() {
 	o.await("a retry", time.Minute, func() bool { return again() > before || again() == o.contacts/5 })
 }
 
-// runWithClockSetBack runs a campaign while the clock is set back by an hour per round. The service runs in even
-// rounds and is down in odd rounds. Retries of busy contacts must not be delayed. The times of webhook
-// retries follow the clock and are not checked.
+// runWithClockSetBack runs a campaign while the clock is set back by an hour per round. In even rounds the service runs
+// when that happens, in odd rounds it is down. Retries of busy contacts must not be delayed. The test does not check
+// the times of webhook retries, which follow the clock.
 func (o *faultCampaign) runWithClockSetBack(w shiftedClock, from, to int) {
 	o.t.Helper()
 	o.interleaved = true
@@ -98,7 +98,8 @@ func TestClockSetBackCallsEachContactOnce(t *testing.T) {
 	o.runWithClockSetBack(w, 0, 2)
 }
 
-// Redis holds times of the old clock if the service is killed while its clock is set back.
+// The service is killed while its clock is set back, so that Redis contains times that are later than the new clock.
+// Each contact must still be called once.
 func TestClockSetBackWithRedisCallsEachContactOnce(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -112,7 +113,8 @@ func TestClockSetBackWithRedisCallsEachContactOnce(t *testing.T) {
 	o.runWithClockSetBack(w, 1, 2)
 }
 
-// The control: with the clock set back and a kill, an attempt that is stored after its INVITE is dialed twice.
+// The control shows that the other tests can fail. If the service stores a call attempt only after its INVITE, a kill
+// with the clock set back leads to a second call.
 func TestControlClockSetBackWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	w := newShiftedClock(t)

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faultCost is the measured effect of one fault.
+// faultCost is how long the cluster needed to recover from one fault, and how long a workspace was unavailable.
 type faultCost struct {
 	fault         string
 	recovery      time.Duration // time until every shard has an owner that answers again
 	longestOutage time.Duration // longest time during which a workspace could not be changed at any node
 }
 
-// availabilityProbe continuously changes an object of each workspace at any node that answers.
+// availabilityProbe updates an agent of each workspace every 100 ms. If a node rejects the update, it tries the next node.
 type availabilityProbe struct {
 	mu   sync.Mutex
 	last []time.Time // time of the last successful change, by workspace
@@ -31,7 +31,7 @@ type availabilityProbe struct {
 
 type gap struct{ from, to time.Time }
 
-// startProbe starts the availability probe.
+// startProbe starts one goroutine per workspace, which updates an agent of the workspace until the test ends.
 func (o *faultTest) startProbe() *availabilityProbe {
 	c := &availabilityProbe{last: make([]time.Time, len(o.tenants))}
 	over := make(chan struct{})
@@ -62,7 +62,7 @@ func (o *faultTest) startProbe() *availabilityProbe {
 
 var shortTimeoutClient = &http.Client{Timeout: time.Second}
 
-// acceptsWrite reports whether a node accepts a change of a workspace within a short timeout.
+// acceptsWrite reports whether node s accepts an update of the workspace's agent within one second.
 func acceptsWrite(s *service, one *shardTenant) bool {
 	r, err := http.NewRequest(http.MethodPatch, "http://"+s.http+"/v1/agents/"+one.agent, strings.NewReader(fmt.Sprintf(`{"name": "terse %d"}`, time.Now().UnixNano())))
 	if err != nil {
@@ -79,7 +79,8 @@ func acceptsWrite(s *service, one *shardTenant) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// longestGap returns the longest time without a successful change of some workspace since a time.
+// longestGap returns the longest time without a successful update of a workspace that ended after since or has not
+// ended yet.
 func (c *availabilityProbe) longestGap(since time.Time) (most time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +96,8 @@ func (c *availabilityProbe) longestGap(since time.Time) (most time.Duration) {
 	return most
 }
 
-// expectNoCalls waits for d and counts calls that start after a grace period. During this time no commit is
-// possible, or no lease can be renewed.
+// expectNoCalls waits for d. It adds calls that start after the grace period to forbiddenCalls, because nodes
+// cannot commit or renew leases during this time.
 func (o *faultTest) expectNoCalls(d, grace time.Duration) {
 	<-time.After(grace)
 	before := len(o.answer.inviteCounts())
@@ -104,7 +105,8 @@ func (o *faultTest) expectNoCalls(d, grace time.Duration) {
 	o.forbiddenCalls += len(o.answer.inviteCounts()) - before
 }
 
-// findViolations returns the invariants that are visibly violated in the SIP messages.
+// findViolations describes each violated invariant: contacts called twice, forbidden calls, unserved workspaces,
+// too many concurrent calls.
 func (o *faultTest) findViolations() (all []string) {
 	twice := 0
 	for n, times := range o.answer.inviteCounts() {
@@ -133,8 +135,8 @@ func (o *faultTest) findViolations() (all []string) {
 	return all
 }
 
-// placeInboundCalls makes the carrier call each workspace through Kamailio. Like a carrier it retries while shards
-// move.
+// placeInboundCalls makes the carrier place an inbound call through Kamailio to the next workspace. Like a carrier,
+// it retries an unanswered call for a minute.
 func (o *faultTest) placeInboundCalls() {
 	o.t.Helper()
 	if !o.full && len(o.costs)%6 != 1 {
@@ -205,8 +207,8 @@ func (o *faultTest) checkInvariants() {
 	}
 }
 
-// awaitNoDialogs waits until the carrier has no open call. A call without a logged end got a BYE or CANCEL. Or its
-// ACK went to a dead node, and SIPp gave it up.
+// awaitNoDialogs waits until the carrier has no open call. A call without a logged end counts as closed if it got a
+// BYE or CANCEL, or if it never got an ACK because its node died.
 func (o *faultTest) awaitNoDialogs() {
 	o.t.Helper()
 	o.nodes[0].await("the end of all dialogs", time.Minute, func() bool {
@@ -240,7 +242,7 @@ func (o *faultTest) awaitNoDialogs() {
 	})
 }
 
-// logFigures logs the measured figures.
+// logFigures logs the recovery time and the longest outage for each fault.
 func (o *faultTest) logFigures() {
 	of := make(map[string][]faultCost)
 	var names []string

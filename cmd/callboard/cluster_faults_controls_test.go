@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// controlCase injects a fault into nodes that lack a guard against it.
+// controlCase injects a fault into nodes whose protection against the fault is disabled by failpoints.
 type controlCase struct {
 	fault        string
 	missingGuard string
@@ -19,7 +19,7 @@ type controlCase struct {
 	inject       func(o *faultTest)
 }
 
-// Failpoints that remove guards.
+// Environment variables of nodes. Each failpoint disables a protection against calling a contact twice.
 var (
 	withoutFencing      = []string{"FAILPOINT_NO_FENCE=1", "FAILPOINT_NO_GUARDS=1"}
 	commitAfterInvite   = []string{"FAILPOINT_LATE_OPEN=1"}
@@ -63,8 +63,8 @@ func controlCases() []controlCase {
 	}
 }
 
-// Each fault, injected into nodes without a guard, must violate the invariants of TestFaultsOfNodesKeepInvariants.
-// This proves that the test detects violations.
+// Each fault, injected into nodes without protection against it, must violate an invariant of
+// TestFaultsOfNodesKeepInvariants. This proves that the other test detects violations.
 func TestControlFaultsOfNodesWithoutGuardsBreakInvariants(t *testing.T) {
 	t.Parallel()
 	for _, c := range controlCases() {
@@ -75,7 +75,7 @@ func TestControlFaultsOfNodesWithoutGuardsBreakInvariants(t *testing.T) {
 	}
 }
 
-// expectViolation injects the fault until an invariant is violated.
+// expectViolation injects the fault up to four times and fails the test if no invariant is violated.
 func (c controlCase) expectViolation(t *testing.T) {
 	t.Helper()
 	p := faultTestPlan{networkTopology: loopbackTopology(), full: true, contacts: 500, callsPerMinute: 150, env: c.env}

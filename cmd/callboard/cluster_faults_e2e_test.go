@@ -25,7 +25,7 @@ type faultTest struct {
 	*nodeCluster
 	faultTestPlan
 	redis              *redistest.Server
-	redisPaths         []*redistest.Proxy // one network path to Redis per node; empty: direct connections
+	redisPaths         []*redistest.Proxy // one network proxy to Redis per node; empty: direct connections
 	clocks             []shiftedClock     // one shifted clock per node
 	answer             *sippPeer          // the carrier
 	dispatcher         netip.AddrPort
@@ -36,10 +36,10 @@ type faultTest struct {
 	retriedCalls       int      // inbound calls that needed a retry
 	forbiddenCalls     int      // calls that started while no calls were permitted
 	unservedWorkspaces []string // workspaces without a response although a node could have answered
-	deadAnswers        int      // calls answered towards a dead node
+	deadAnswers        int      // answered calls without an ACK, because their node was dead
 }
 
-// faultTestPlan is the size and the topology of a fault test.
+// faultTestPlan holds the network addresses, the numbers of contacts and webhook endpoints, and the pace of a fault test.
 type faultTestPlan struct {
 	networkTopology
 	full           bool // false: the short form
@@ -52,16 +52,17 @@ type faultTestPlan struct {
 // setDuration sets the pace so that the campaigns would take the given minutes without faults.
 func (p *faultTestPlan) setDuration(minutes int) { p.callsPerMinute = max(24, p.contacts/minutes) }
 
-// networkTopology holds the addresses of the participants.
+// networkTopology holds the addresses of the carrier, Kamailio and the nodes, and functions that start Redis and
+// place the nodes.
 type networkTopology struct {
 	carrier, dispatcher netip.Addr
 	nodes               []netip.Addr
 	redis               func(t *testing.T) *redistest.Server
-	redisURL            func(o *faultTest, node int) string // of Redis
+	redisURL            func(o *faultTest, node int) string // URL by which a node connects to Redis
 	placeNode           func(node int, s *service)
 }
 
-// loopbackTopology places everything on loopback, with a path to Redis per node that tests can cut.
+// loopbackTopology places all participants on loopback. Each node reaches Redis through its own proxy, which tests can cut.
 func loopbackTopology() networkTopology {
 	return networkTopology{
 		carrier: carrierHost, dispatcher: dispatcherHost, nodes: []netip.Addr{nodeHost, nodeHost, nodeHost},
@@ -76,7 +77,7 @@ func loopbackTopology() networkTopology {
 
 const faultTestConcurrency = 20 // maximum of concurrent calls per workspace
 
-// newFaultTest starts the cluster and the campaigns.
+// newFaultTest starts the cluster, Kamailio, the carrier and one campaign in each of eight workspaces.
 func newFaultTest(t *testing.T, p faultTestPlan) *faultTest {
 	t.Helper()
 	o := &faultTest{nodeCluster: &nodeCluster{t: t}, faultTestPlan: p, redis: p.redis(t), answer: startSIPpAt(t, freePortOn(t, p.carrier), "uas-answer-logged", "-trace_msg", "-message_file", "messages")}
@@ -146,7 +147,7 @@ func (o *faultTest) awaitAllShards() {
 	})
 }
 
-// awaitUnreplicatedCalls waits for calls whose commits the replica does not have.
+// awaitUnreplicatedCalls waits for new calls, whose commits the disconnected Redis replica does not have.
 func (o *faultTest) awaitUnreplicatedCalls() {
 	o.t.Helper()
 	before, end := len(o.answer.inviteCounts()), time.Now().Add(o.faultDuration(10))
@@ -167,7 +168,7 @@ func (o *faultTest) injectFault(fault string, do func()) {
 	o.placeInboundCalls()
 }
 
-// faultDuration returns how long a fault lasts.
+// faultDuration returns the given number of seconds, or half of it in the short form of the test.
 func (o *faultTest) faultDuration(seconds float64) time.Duration {
 	if !o.full {
 		seconds /= 2
@@ -193,7 +194,7 @@ func (o *faultTest) pauseNode(s *service) {
 	require.NoError(o.t, s.cmd.Process.Signal(syscall.SIGCONT))
 }
 
-// isolateFromRedis cuts a node off Redis, which the other nodes still reach.
+// isolateFromRedis cuts the connection between one node and Redis for a few seconds.
 func (o *faultTest) isolateFromRedis(node int) {
 	o.redisPaths[node].SwitchTo(nil)
 	<-time.After(o.faultDuration(4))
@@ -217,7 +218,8 @@ func (o *faultTest) restartRedis() {
 	o.redis.Promote() // the server may have become a replica
 }
 
-// killNodeDuringRedisOutage kills a node that has just begun to wait for Redis.
+// killNodeDuringRedisOutage stops Redis with away and kills a node that waits for Redis. It then restores Redis with
+// back and restarts the node.
 func (o *faultTest) killNodeDuringRedisOutage(s *service, away, back func()) {
 	away()
 	<-time.After(500 * time.Millisecond)
@@ -235,7 +237,7 @@ func (o *faultTest) shiftClock(node int) {
 	}
 }
 
-// promoteStaleReplica replaces Redis by a replica that lacks the latest calls.
+// promoteStaleReplica kills Redis and directs the nodes to a promoted replica that lacks the latest calls.
 func (o *faultTest) promoteStaleReplica() {
 	o.t.Helper()
 	replica := redistest.StartReplica(o.t, o.redis)
@@ -293,7 +295,7 @@ func (o *faultTest) listFaults() (all []faultInjection) {
 	return all
 }
 
-// Nodes stop in order and join again while clients write to eight workspaces. No write may fail.
+// Nodes stop and rejoin the cluster one after the other while clients write to eight workspaces. No write may fail.
 func TestWritesWaitWhileShardsMove(t *testing.T) {
 	t.Parallel()
 	c := newNodeCluster(t, 3, fmt.Sprint("CALLBOARD_SHARDS=", clusterShardCount))

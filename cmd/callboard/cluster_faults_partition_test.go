@@ -62,7 +62,8 @@ func namespaceTopology(t *testing.T) networkTopology {
 	}
 }
 
-// newReceiverAt starts a webhook receiver at an address that nodes can reach.
+// newReceiverAt starts a webhook receiver at an address outside loopback, which nodes in other network namespaces
+// can reach.
 func newReceiverAt(t *testing.T, at netip.Addr) *webhookReceiver {
 	t.Helper()
 	dir := t.TempDir()
@@ -94,7 +95,7 @@ func dropPackets(t testing.TB, one, other netip.Addr) (heal func()) {
 	}
 }
 
-// isolateNode drops all packets between a node and the given addresses for the duration of lasts.
+// isolateNode drops all packets between a node and the given addresses while the function lasts runs.
 func (o *faultTest) isolateNode(node int, from []netip.Addr, lasts func()) {
 	var heal []func()
 	for _, a := range from {
@@ -115,11 +116,11 @@ func allOtherHosts(node int) []netip.Addr {
 	return append(otherHosts(node), hubHost, hubCarrier, hubDispatcher, hubRedis)
 }
 
-// sleepBeyondLease waits longer than a lease lasts.
+// sleepBeyondLease sleeps longer than a shard lease is valid without renewal.
 func sleepBeyondLease() { <-time.After(6 * time.Second) }
 
-// areAllWorkspacesServed waits until one of the nodes answers for every workspace, and reports whether that
-// happened within limit.
+// areAllWorkspacesServed waits up to limit until one of the nodes accepts writes of every workspace. It reports
+// whether that happened.
 func (o *faultTest) areAllWorkspacesServed(limit time.Duration, at ...*service) bool {
 	for end := time.Now().Add(limit); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
 		if slices.ContainsFunc(at, o.servesAllWorkspaces) {
@@ -138,8 +139,8 @@ func (o *faultTest) servesAllWorkspaces(s *service) bool {
 	return true
 }
 
-// isolateFromNodes isolates a node from all other nodes but not from Redis. The node must release its shards, and
-// the others must serve all workspaces during the partition.
+// isolateFromNodes isolates a node from the other nodes but not from Redis. Another node must serve all workspaces
+// within 30 seconds, during the partition.
 func (o *faultTest) isolateFromNodes(node int) {
 	o.isolateNode(node, otherHosts(node), func() {
 		begun := time.Now()
@@ -151,7 +152,7 @@ func (o *faultTest) isolateFromNodes(node int) {
 	})
 }
 
-// isolateAllNodes isolates all three nodes from each other. One of them must own all shards in the end.
+// isolateAllNodes isolates all three nodes from each other. Within a minute, one of them must serve all workspaces.
 func (o *faultTest) isolateAllNodes() {
 	heal := dropPackets(o.t, nodeHost(1), nodeHost(2))
 	defer heal()
@@ -165,7 +166,8 @@ func (o *faultTest) isolateAllNodes() {
 	})
 }
 
-// The network drops packets between nodes while campaigns run.
+// The network separates nodes from each other and from Redis while campaigns run. Each contact must still be called
+// only once, and limits hold.
 func TestPartitionsKeepInvariants(t *testing.T) {
 	contacts := 5000
 	if n := envNumber("FAULTS_CONTACTS", 0); n > 0 {
@@ -189,7 +191,8 @@ func TestPartitionsKeepInvariants(t *testing.T) {
 	o.checkInvariants()
 }
 
-// Controls of the partitions: nodes without guards.
+// Each partition, applied to nodes without protection against it, must violate an invariant. This proves that
+// TestPartitionsKeepInvariants detects violations.
 func TestControlPartitionsWithoutGuardsBreakInvariants(t *testing.T) {
 	for _, c := range []controlCase{
 		{fault: "parted from Redis", missingGuard: "token, guards and lease check", env: withoutFencing, inject: func(o *faultTest) {

@@ -135,7 +135,8 @@ func (w *sentinelRedis) awaitReplication() {
 	}, 2*time.Minute, 50*time.Millisecond, "nobody follows")
 }
 
-// failOver makes the replica stale and kills the primary.
+// failOver disconnects the replica, waits until it lacks calls, and kills the primary. The sentinels then promote
+// the replica.
 func (w *sentinelRedis) failOver(o *faultTest) {
 	w.t.Helper()
 	replica := 1 - w.primary
@@ -165,7 +166,7 @@ func (w *sentinelRedis) topology() networkTopology {
 }
 
 // The primary is killed while its replica lacks acknowledged calls. The sentinels promote the replica, and HAProxy
-// directs the nodes to it.
+// directs the nodes to it. No contact may be called twice.
 func TestFailoverBySentinelsKeepsInvariants(t *testing.T) {
 	t.Parallel()
 	w := newSentinelRedis(t)
@@ -183,7 +184,8 @@ func TestFailoverBySentinelsKeepsInvariants(t *testing.T) {
 	o.checkInvariants()
 }
 
-// The control: nodes that do not compare the histories of Redis.
+// Nodes that do not compare the histories of Redis servers must call a contact twice. This proves that
+// TestFailoverBySentinelsKeepsInvariants detects violations.
 func TestFailoverBySentinelsControlWithoutHistoryCheckCallsTwice(t *testing.T) {
 	t.Parallel()
 	w := newSentinelRedis(t)

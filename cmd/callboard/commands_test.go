@@ -123,7 +123,7 @@ var (
 	wordTerminator      = regexp.MustCompile(`[;)&<>"'].*$`)
 )
 
-// documentedCommands returns the callboard command lines in a page, as words.
+// documentedCommands returns the callboard command lines in the text of a page, each split into words.
 func documentedCommands(text string) (out [][]string) {
 	var code []string
 	for _, m := range shellBlock.FindAllStringSubmatch(text, -1) {
@@ -151,7 +151,8 @@ func documentedCommands(text string) (out [][]string) {
 	return out
 }
 
-// describeUnknownPart returns what the binary does not know of a command line; empty: nothing.
+// describeUnknownPart describes the first subcommand or flag of a command line that the binary does not have.
+// Empty if the binary has all of them.
 func describeUnknownPart(root *cobra.Command, words []string) string {
 	at := []*cobra.Command{root}
 	for _, word := range words {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hostileName is a name with script injection.
+// hostileName is a name that contains script and HTML injection, which the dashboard must escape.
 const hostileName = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'\"`
 
 // signIn signs an admin in with a one-time link.
@@ -66,8 +66,8 @@ func (b *browser) takeScreenshot(name string) {
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o600))
 }
 
-// TestCampaignIsCreatedAndMonitoredInBrowser uses the dashboard from the sign-in link to the recording, with
-// hostile names.
+// The dashboard must work from the sign-in link to the recording of a call. Names with script injection must have no
+// effect.
 func TestCampaignIsCreatedAndMonitoredInBrowser(t *testing.T) {
 	t.Parallel()
 	axe, err := os.ReadFile("testdata/clients/node_modules/axe-core/axe.min.js")
@@ -220,7 +220,7 @@ func (b *browser) useOperatorPages(s *service, base, axe string) {
 	b.checkAccessibility(axe, "kept")
 }
 
-// superviseCall listens to a live call without speech and hangs it up.
+// superviseCall places a call, listens to it in the browser without speaking, and hangs it up. It returns the call's ID.
 func (b *browser) superviseCall(s *service, base, axe string) (id string) {
 	b.t.Helper()
 	agent := s.createAgent(object{ // a long timeout keeps the call alive
@@ -250,8 +250,8 @@ func (b *browser) superviseCall(s *service, base, axe string) (id string) {
 	return id
 }
 
-// editPathway changes the prompt of a node in the graph editor. It saves the pathway after it has corrected the
-// reported error.
+// editPathway enters a faulty prompt in the graph editor and checks that the page reports the error. It then
+// corrects the prompt and saves the pathway.
 func (b *browser) editPathway(at, axe string) {
 	b.t.Helper()
 	b.openPage(at + "/edit")

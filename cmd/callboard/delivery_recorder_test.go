@@ -111,7 +111,7 @@ func newDeliveryRecorder(t testing.TB, answer func(http.ResponseWriter, *http.Re
 	return a
 }
 
-// countMissing returns how many of the events a path has not accepted.
+// countMissing returns how many of the events no request to the path has accepted with a 2xx response.
 func (a *deliveryRecorder) countMissing(path string, ids []string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -130,8 +130,8 @@ func (a *deliveryRecorder) count() int {
 	return a.requestCount
 }
 
-// checkOrder examines the deliveries of a path. wrong lists events that arrived after a later event of their
-// subject. twice counts repeated attempts, retries counts attempts after the first.
+// checkOrder examines the deliveries to a path. wrong describes events that arrived out of sequence. twice counts
+// deliveries with the same event and attempt number. retries counts attempts after the first.
 func (a *deliveryRecorder) checkOrder(path string) (wrong []string, twice, retries int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

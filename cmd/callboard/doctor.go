@@ -74,8 +74,8 @@ func doctorCommand() *cobra.Command {
 	return cmd
 }
 
-// describeStoreFormat describes the format that the store requires. It returns persistence.ErrFormat if this
-// version does not know the format.
+// describeStoreFormat describes the format of the store and the newest format that this version supports. It returns
+// persistence.ErrFormat if this version does not know the store's format.
 func describeStoreFormat(ctx context.Context, cfg *configs.Config) (string, error) {
 	needs, err := readStoreRequirement(ctx, cfg)
 	if err == nil {
@@ -132,7 +132,7 @@ func setNodeFunctions(v *doctor.Diagnosis, cfg *configs.Config) {
 	}
 }
 
-// readNodeCredential returns the credential that all nodes of the cluster share.
+// readNodeCredential derives the credential by which nodes authenticate each other from the master key.
 func readNodeCredential(cfg *configs.Config) (*forward.Credential, error) {
 	if cfg.MasterKeyFile == "" {
 		return nil, errors.New("master_key_file is not set: nodes authenticate each other with the master key")
@@ -144,8 +144,8 @@ func readNodeCredential(cfg *configs.Config) (*forward.Credential, error) {
 	return forward.NewCredential(datafolder.DeriveKey(master, "callboard nodes"))
 }
 
-// readStoreRequirement returns the oldest version that can open the store. It queries the running service, or reads
-// the store.
+// readStoreRequirement returns the format of the store and the oldest version of Callboard that can open it. It asks the
+// running service, or reads the store if none runs or the store is in Redis.
 func readStoreRequirement(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
 	if service, runs := administration.Dial(cfg.Data); runs && cfg.RedisURL.Reveal() == "" {
 		return service.StoreRequirement(ctx)

@@ -29,7 +29,7 @@ type engineFaultCase struct {
 	wantOutcome     string           // expected outcome
 	toneSeconds     [2]float64       // minimum and maximum seconds of the faulty engine's audio in the recording
 	minVoiceSeconds float64          // minimum seconds of another voice
-	// check makes further checks of the call, its transcript and both channels of its recording.
+	// check makes additional checks. left and right are the two channels of the call's recording.
 	check func(t *testing.T, call object, segments []any, left, right []float64)
 }
 
@@ -50,10 +50,10 @@ func (h *engineFaultSuite) addEngine(name, kind, url, does string) string {
 	return name
 }
 
-// callerWords is what the recognizer returns for the caller's audio.
+// callerWords is the text that the fake recognizer returns for the caller's audio.
 const callerWords = "yes please"
 
-// listenAndAnswer waits until the agent has spoken, and answers.
+// listenAndAnswer waits until the agent has spoken and is silent again, and then plays a tone as the caller's answer.
 func listenAndAnswer(o *phoneUser) {
 	o.awaitSpeech(true)
 	o.awaitSpeech(false)
@@ -97,7 +97,7 @@ func (h *engineFaultSuite) addTTSCases() {
 	h.releaseAfter(barged, func() bool { return len(server.Requests()) > 1 }, server.Release)
 }
 
-// releaseAfter calls then after a caller has reached a point and the engine has received a request.
+// releaseAfter adds a release function that waits until far is closed and asked returns true, and then calls then.
 func (h *engineFaultSuite) releaseAfter(far <-chan struct{}, asked func() bool, then func()) {
 	h.release = append(h.release, func() {
 		<-far
@@ -243,8 +243,8 @@ func (h *engineFaultSuite) addSpeculativeCases() {
 	})
 }
 
-// firstTimeoutSetting and stallTimeoutSetting return timeouts for a faulty engine. A timeout is short if it must
-// detect the fault, and long otherwise, so that a busy machine does not exceed it.
+// firstTimeoutSetting returns the time limit for an engine's first response. It is short if the fault must exceed it.
+// Otherwise it is long, so that an engine on a busy machine does not exceed it.
 func firstTimeoutSetting(f enginetest.Fault) string {
 	if f == enginetest.Hangs || f == enginetest.Late {
 		return "first_ms: 700"
@@ -348,7 +348,7 @@ func (s *service) createFaultPathways() map[string]any {
 	return out
 }
 
-// checkFaultCall compares an ended call with the expectations of its case.
+// checkFaultCall waits for the end of a call and compares the call, its transcript and its recording with the test case.
 func (s *service) checkFaultCall(t *testing.T, c *engineFaultCase, id string) {
 	call := s.awaitCallEnd(id, 3*time.Minute) // the agent repeats its question after half a minute without an answer
 	var sentences, all []string

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// createPhoneFolder creates a configuration folder for a baresip without a sound card, to which the reader of the
-// guide adds an account.
+// createPhoneFolder creates a configuration folder for the SIP phone baresip without a sound card. The commands of
+// the guide add an account.
 func createPhoneFolder(t *testing.T) string {
 	t.Helper()
 	dir, low := t.TempDir(), siptest.MediaPorts100(t)
@@ -46,8 +46,8 @@ net_interface 127.0.0.1
 	return dir
 }
 
-// firstRegisterScript returns a shell script that sends the first REGISTER of a phone without SHA-256, see
-// firstTry.
+// firstRegisterScript returns a shell script that sends a REGISTER as a phone without SHA-256 would. The service then
+// challenges the phone's next REGISTER with MD5, which the phone supports.
 func (s *service) firstRegisterScript(extension string) string {
 	return fmt.Sprintf(`python3 - <<'END'
 import socket
@@ -270,7 +270,7 @@ func TestCommandLineGuideCommandsWork(t *testing.T) {
 	require.NoError(t, err, errs)
 	assert.Contains(t, out, `"operator": true`)
 
-	// The doctor queries the running service for its live state.
+	// While the service runs, the doctor also checks its trunks through the API.
 	s.createTrunk("", siptest.Port(t))
 	out, _, err = s.runCommand("doctor", "--json")
 	require.NoError(t, err, "a trunk without an OPTIONS reply and without calls is only a warning")

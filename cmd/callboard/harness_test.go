@@ -29,8 +29,8 @@ import (
 // binary is the path of the service under test. It is built with the race detector unless benchmarks run.
 var binary string
 
-// raceFreeBinary builds the service without the race detector and returns its path. Tests with many rounds or calls
-// use it, and so do the guide tests, because the race detector triples the CPU time of every start.
+// raceFreeBinary builds the service without the race detector and returns its path. Tests with many restarts or
+// calls use this binary, because the race detector triples the CPU time of every start.
 var raceFreeBinary = sync.OnceValues(func() (string, error) {
 	if os.Getenv("NIGHTLY") != "" || runsOnlyBenchmarks() {
 		return binary, nil
@@ -101,8 +101,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// buildBinaries builds the services under test. Benchmarks use the result of make build, or the binary named by
-// -bench-binary.
+// buildBinaries builds the service with and without the race detector. Benchmarks instead use an existing binary,
+// which -bench-binary names.
 func buildBinaries(dir string) error {
 	if runsOnlyBenchmarks() {
 		var err error
@@ -154,7 +154,7 @@ func newService(t testing.TB, env ...string) *service {
 	return s
 }
 
-// newRaceFreeService starts a service without the race detector, see raceFreeBinary.
+// newRaceFreeService starts a service that is built without the race detector.
 func newRaceFreeService(t testing.TB, env ...string) *service {
 	t.Helper()
 	s := prepareRaceFreeService(t, env...)
@@ -194,7 +194,7 @@ func prepareService(t testing.TB, env ...string) *service {
 
 func (s *service) dataFolder() string { return filepath.Join(s.dir, "data") }
 
-// testKey returns the test-environment key that the first start has written.
+// testKey returns the API key of the test environment, which the first start of the service writes to a file.
 func (s *service) testKey() string {
 	s.t.Helper()
 	key, err := os.ReadFile(filepath.Join(s.dataFolder(), "test.key"))
@@ -343,7 +343,7 @@ func (s *service) sendRequest(method, path string, body any, header ...string) (
 	return resp.StatusCode, text, resp.Header, err
 }
 
-// api sends a request that must succeed. It repeats idempotent requests that get no response from a busy machine.
+// api sends a request that must succeed. For up to a minute, it repeats requests other than POST that get status 503.
 func (s *service) api(method, path string, body any) object {
 	s.t.Helper()
 	status, text, _ := s.tryRequest(method, path, body)
@@ -366,7 +366,8 @@ func (s *service) removeLimits() {
 	}})
 }
 
-// createTrunk creates a trunk with targets on loopback ports, tried in order. An empty prefix routes every number.
+// createTrunk creates a trunk whose proxies are loopback ports, tried in the given order. With an empty prefix, the
+// trunk serves all numbers.
 func (s *service) createTrunk(prefix string, ports ...int) string {
 	s.t.Helper()
 	proxies := make([]object, len(ports))
@@ -396,7 +397,7 @@ func (s *service) createMenuAgent() string {
 	return s.createMenuAgentWithTimeout(12)
 }
 
-// createMenuAgentWithTimeout creates the agent of createMenuAgent with a key timeout in seconds.
+// createMenuAgentWithTimeout creates an agent that waits the given seconds for a key: 1 confirms, 2 declines.
 func (s *service) createMenuAgentWithTimeout(seconds int) string {
 	s.t.Helper()
 	return s.createAgent(object{
@@ -456,7 +457,7 @@ func (s *service) campaignStatus(id string) (st campaignStatus, ok bool) {
 	return st, err == nil && code == http.StatusOK && json.Unmarshal(text, &st) == nil
 }
 
-// awaitCampaignEnd waits until a campaign ends, up to five times limit because the machine may be busy.
+// awaitCampaignEnd waits until a campaign ends and returns its status. A busy machine may need up to five times limit.
 func (s *service) awaitCampaignEnd(id string, limit time.Duration) campaignStatus {
 	s.t.Helper()
 	var st campaignStatus

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// runSIPpCaller runs a scenario that places one call to the service, and waits for its end.
+// runSIPpCaller runs a SIPp scenario that places one call to the service, and waits until SIPp ends.
 func (s *service) runSIPpCaller(scenario, number string, args ...string) error {
 	s.t.Helper()
 	p := startSIPpCaller(s.t, scenario, append([]string{"-m", "1", "-s", number, "127.0.0.1:" + strconv.Itoa(s.sip)}, args...)...)

@@ -128,7 +128,8 @@ func hiddenInputReader(from io.Reader) func() (string, error) {
 	}
 }
 
-// createTrunk starts the service, creates and tests the trunk of the answers, and stops the service.
+// createTrunk starts the service in this process, creates and tests the trunk that the answers describe, and stops
+// the service.
 func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, result *initResult, note io.Writer) error {
 	s, err := server.Start(ctx, cfg, logging.NewTo(note, slog.LevelWarn, false), server.Options{Version: version})
 	if err != nil {
@@ -162,7 +163,7 @@ func createTrunk(ctx context.Context, cfg *configs.Config, a *setup.Answers, res
 	return placeTestCall(ctx, c, a, result, note)
 }
 
-// inProcessClient returns a client of the service in this process.
+// inProcessClient returns an API client of the service that callboard init runs in this process.
 func inProcessClient(cfg *configs.Config, at netip.AddrPort, key string) *client.Client {
 	local := *cfg
 	local.HTTP.PublicURL, local.PublicIP = "", netip.Addr{}
@@ -171,7 +172,7 @@ func inProcessClient(cfg *configs.Config, at netip.AddrPort, key string) *client
 	return c
 }
 
-// placeTestCall calls the test number of the answers and waits until the call ends.
+// placeTestCall calls the test number that the operator has entered, and waits until the call ends.
 func placeTestCall(ctx context.Context, c *client.Client, a *setup.Answers, result *initResult, note io.Writer) error {
 	agent, err := c.CreateAgent(ctx, &client.NewAgent{Name: "first call", FirstMessage: new(testCallGreeting)})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// ownerOf returns the node that owns the workspace of a tenant.
+// ownerOf returns the node that owns the shard of the workspace.
 func (c *nodeCluster) ownerOf(one *shardTenant) (at *service) {
 	c.t.Helper()
 	shard := strconv.Itoa(domain.ShardOf(one.id, clusterShardCount))
@@ -42,8 +42,8 @@ func (c *nodeCluster) awaitEvenShards() {
 	})
 }
 
-// A node that reaches the store but no other node releases all shards, even with endless calls. The other nodes
-// then serve its workspaces.
+// A node that reaches the store but no other node must release all its shards, even while a long call runs. The other
+// nodes must then serve its workspaces.
 func TestIsolatedNodeReleasesItsShards(t *testing.T) {
 	t.Parallel()
 	for name, env := range map[string]string{"its calls resume on other nodes": surviveCalls, "its calls end": "CALLBOARD_SURVIVE_CALLS=false"} {

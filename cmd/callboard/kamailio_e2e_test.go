@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Loopback addresses of the participants when Kamailio is in front of the nodes.
+// Loopback addresses of the nodes, the carrier, Kamailio and an unknown host in tests with Kamailio before the nodes.
 var (
 	nodeHost       = netip.MustParseAddr("127.0.0.1")
 	carrierHost    = netip.MustParseAddr("127.0.0.2")
@@ -83,7 +83,7 @@ func startSilentNode(t testing.TB) *silentNode {
 	return n
 }
 
-// countCalls returns the number of distinct calls that the node was offered.
+// countCalls returns the number of distinct calls for which the silent node received an INVITE.
 func (n *silentNode) countCalls() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -97,7 +97,8 @@ func startKamailio(t testing.TB, list string) netip.AddrPort {
 		"SILENT_MS=8000") // so long that only a dead node is given up
 }
 
-// startKamailioAt starts Kamailio at an address. carrierIP is a carrier in its list.
+// startKamailioAt starts Kamailio at a free port of host and waits until it answers OPTIONS from carrierIP, an
+// address in the dispatcher list.
 func startKamailioAt(t testing.TB, host, carrierIP netip.Addr, list string, settings ...string) netip.AddrPort {
 	t.Helper()
 	at, dir := freePortOn(t, host), t.TempDir()
@@ -138,7 +139,7 @@ func startKamailioAt(t testing.TB, host, carrierIP netip.Addr, list string, sett
 	return at
 }
 
-// answersOptions sends OPTIONS and reports whether a response arrives.
+// answersOptions sends OPTIONS to an address and reports whether a 200 response arrives within the limit.
 func answersOptions(t testing.TB, from *net.UDPConn, at netip.AddrPort, limit time.Duration) bool {
 	t.Helper()
 	me := from.LocalAddr().String()
@@ -164,7 +165,7 @@ Content-Length: 0
 }
 
 // checkPathThroughDispatcher checks in the SIP trace that every message of a call went through the dispatcher. It
-// returns the sent requests without retransmissions.
+// returns the methods of the requests that the service sent, without retransmissions.
 func (s *service) checkPathThroughDispatcher(id string, dispatcher netip.AddrPort) (sent []string) {
 	s.t.Helper()
 	seen := map[string]bool{}

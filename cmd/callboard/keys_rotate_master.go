@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// keysRotateMasterCommand returns the command that replaces the master key of a stopped store.
+// keysRotateMasterCommand returns the command that replaces the master key while the service is stopped.
 func keysRotateMasterCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{

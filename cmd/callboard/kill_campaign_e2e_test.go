@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// A permit of an interrupted call stays in use while the phone may still be busy. killConcurrency is large enough
-// for many consecutive kills.
+// Size of the campaign. After a kill, the permit of an interrupted call stays in use while the phone may be busy.
+// killConcurrency is large enough that new calls remain possible after many kills.
 const (
 	killContacts    = 300
 	killConcurrency = 60
@@ -35,7 +35,7 @@ func startKillCampaign(t *testing.T, s *service, answer *sippPeer) (id string) {
 	})
 }
 
-// killAtRandomMoment kills the service at a random moment, mostly while new calls are placed.
+// killAtRandomMoment kills the service with SIGKILL at a random moment, mostly shortly after a new call, and restarts it.
 func (s *service) killAtRandomMoment(id string, answer *sippPeer) {
 	s.t.Helper()
 	if rand.IntN(5) > 0 {
@@ -87,7 +87,7 @@ func (s *service) checkAfterKills(st campaignStatus, id string, answer *sippPeer
 }
 
 // checkAttempts checks that each contact was called once and has an outcome and an event, and that the concurrency
-// limit was kept. over decides from the SIP messages whether a call without a logged end has ended.
+// limit was kept. over reports from a call's SIP messages whether a call without a logged end has ended.
 func (s *service) checkAttempts(st campaignStatus, answer *sippPeer, over func(story string) bool) {
 	t := s.t
 	t.Helper()
@@ -131,12 +131,11 @@ func (s *service) checkAttempts(st campaignStatus, answer *sippPeer, over func(s
 	assert.LessOrEqual(t, most, killConcurrency, "concurrent calls seen by SIPp")
 }
 
-// commitToInvite is the maximum time from the commit of an attempt to its INVITE on a busy machine.
+// commitToInvite is the maximum time from the commit of a call attempt to its INVITE on a busy machine.
 const commitToInvite = 3 * time.Second
 
-// checkInterruptedAttempts checks the contacts that the carrier never saw: a kill happened shortly after the commit
-// of their attempt, which ended as interrupted. If kills is nil, other processes were killed, and only the end of
-// the attempt is checked.
+// checkInterruptedAttempts checks the calls to numbers that the carrier never saw. Each must have ended as
+// interrupted, and a kill must have happened shortly after its creation. If kills is nil, the times are not checked.
 func (s *service) checkInterruptedAttempts(rung map[string]int, contacts int, kills []time.Time) {
 	t := s.t
 	t.Helper()
@@ -165,7 +164,7 @@ func (s *service) checkInterruptedAttempts(rung map[string]int, contacts int, ki
 	}
 }
 
-// checkDeliveries checks that the endpoint received exactly the committed events of the wanted types.
+// checkDeliveries checks that the webhook endpoint received exactly the committed events of the wanted types.
 func (s *service) checkDeliveries(wanted ...string) {
 	t := s.t
 	t.Helper()
@@ -193,7 +192,8 @@ func (s *service) checkDeliveries(wanted ...string) {
 	assert.GreaterOrEqual(t, ends, killContacts, "each call has an end event")
 }
 
-// checkUsage checks that the usage counters equal the ledger, which has one row per billed attempt of the campaign.
+// checkUsage checks that the usage counters equal the usage ledger, which must list each billed call attempt of the
+// campaign once.
 func (s *service) checkUsage(id string) {
 	t := s.t
 	t.Helper()
@@ -219,7 +219,7 @@ func (s *service) checkUsage(id string) {
 	require.NoError(t, err, stdout+stderr)
 }
 
-// unendedCalls returns the calls of a peer that have no logged end.
+// unendedCalls returns the Call-IDs in the log of a SIPp peer for which no end is logged.
 func unendedCalls(lines []scenarioLine) []string {
 	ended := map[string]bool{}
 	for _, l := range lines {
@@ -236,8 +236,8 @@ func unendedCalls(lines []scenarioLine) []string {
 	return left
 }
 
-// TestControlAttemptStoredAfterInviteCallsTwice checks that the kill loop above detects a wrong order of commit and
-// INVITE.
+// A service that commits call attempts only after their INVITEs must call a contact twice. This proves that the tests
+// with kills detect this fault.
 func TestControlAttemptStoredAfterInviteCallsTwice(t *testing.T) {
 	t.Parallel()
 	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sizes of the jobs during which the service is killed.
+// Numbers of items in the bulk jobs during which the test kills the service.
 const (
 	jobCalls    = 10
 	jobMessages = 8
@@ -25,8 +25,8 @@ const (
 	jobNumbers  = 600
 )
 
-// jobKillTest is a service with one bulk job of each kind, an export and requests with idempotency keys. It is
-// killed at chosen steps of their execution.
+// jobKillTest is a service with one bulk job of each kind, an export and requests with idempotency keys. The tests
+// kill the service at chosen steps of the jobs.
 type jobKillTest struct {
 	*service
 	failpointFile string // file that tells the failpoints where to stop
@@ -55,7 +55,7 @@ func newJobKillTest(t *testing.T, env ...string) *jobKillTest {
 	return j
 }
 
-// setFailpoints sets where the process stops from now on.
+// setFailpoints replaces the list of failpoints at which the service stops goroutines.
 func (j *jobKillTest) setFailpoints(lines ...string) {
 	j.t.Helper()
 	require.NoError(j.t, os.WriteFile(j.failpointFile+".new", []byte(strings.Join(lines, "\n")+"\n"), 0o600))
@@ -78,7 +78,7 @@ func (j *jobKillTest) awaitHeld(want map[string]int) {
 	})
 }
 
-// makeItems returns n items, each made from its index.
+// makeItems returns n items of a bulk job. each makes an item from its index.
 func makeItems(n int, each func(i int) object) []object {
 	out := make([]object, n)
 	for i := range out {
@@ -91,7 +91,7 @@ func (j *jobKillTest) callerID() object {
 	return object{"name": "c", "agent_id": j.agent, "caller_id": object{"number": "+12025550100"}}
 }
 
-// startJobs creates all jobs and the export.
+// startJobs creates the four bulk jobs and the export.
 func (j *jobKillTest) startJobs() {
 	j.t.Helper()
 	j.target = j.api("POST", "/v1/campaigns", j.callerID())["id"].(string)
@@ -122,7 +122,7 @@ func (j *jobKillTest) startJobs() {
 	})
 }
 
-// createRequests returns one request per creating route, each with its own idempotency key.
+// createRequests returns the body of one creating request for each of several API paths. round names the objects.
 func (j *jobKillTest) createRequests(round string, number int) map[string]object {
 	full := j.callerID()
 	full["name"], full["contacts"] = round, []object{{"phone": "+12025559999"}}
@@ -135,7 +135,8 @@ func (j *jobKillTest) createRequests(round string, number int) map[string]object
 	}
 }
 
-// sendRequests sends the requests concurrently. Requests to a killed process get no response.
+// sendRequests sends the requests concurrently, each with its own idempotency key. answers waits for the responses and
+// returns their headers. Requests to a killed process get no response.
 func (j *jobKillTest) sendRequests(round string, requests map[string]object) (answers func() map[string]http.Header) {
 	out, mu, all := map[string]http.Header{}, sync.Mutex{}, sync.WaitGroup{}
 	for path, body := range requests {
@@ -153,7 +154,8 @@ func (j *jobKillTest) sendRequests(round string, requests map[string]object) (an
 	return func() map[string]http.Header { all.Wait(); return out }
 }
 
-// countCreated returns how many objects the requests of a round have created, by path.
+// countCreated returns, by API path, how many objects the requests of createRequests with the same round and number
+// have created.
 func (j *jobKillTest) countCreated(round string, number int) map[string]int {
 	out := map[string]int{}
 	for path, field := range map[string]string{
@@ -176,7 +178,7 @@ func (j *jobKillTest) listUpTo100(path, key string) []object {
 	return page.Data
 }
 
-// listJobs returns the jobs from the list, because reading single jobs has a low rate limit.
+// listJobs returns all jobs by id. It uses list requests, because requests for single jobs have a low rate limit.
 func (j *jobKillTest) listJobs() map[string]object {
 	out := map[string]object{}
 	for _, row := range slices.Concat(j.listUpTo100("/v1/bulk", j.key), j.listUpTo100("/v1/bulk", j.testAPIKey), j.listUpTo100("/v1/exports", j.key)) {
@@ -185,7 +187,7 @@ func (j *jobKillTest) listJobs() map[string]object {
 	return out
 }
 
-// awaitJobs waits until all jobs have ended.
+// awaitJobs waits until all five jobs are completed.
 func (j *jobKillTest) awaitJobs() {
 	j.t.Helper()
 	j.await("the end of all jobs", 3*time.Minute, func() bool {
@@ -194,7 +196,7 @@ func (j *jobKillTest) awaitJobs() {
 	})
 }
 
-// findFaults returns what was not executed exactly once.
+// findFaults describes each job item whose effect did not happen exactly once.
 func (j *jobKillTest) findFaults() (faults []string) {
 	j.t.Helper()
 	want := func(what string, want, got any) {
@@ -283,8 +285,8 @@ func TestKill9ExecutesJobItemsAndRequestsOnce(t *testing.T) {
 	assert.Empty(t, j.findFaults())
 }
 
-// The control: if an item's effect and its end are two commits, a kill between them executes the item twice. The
-// checks above must detect this.
+// If the effect of a job item and the item's completion are two commits, a kill between them executes the item twice.
+// This proves that the checks for exactly one execution detect such a fault.
 func TestControlJobItemWithSplitCommitExecutesTwice(t *testing.T) {
 	t.Parallel()
 	hold := filepath.Join(t.TempDir(), "hold")

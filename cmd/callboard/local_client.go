@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// localClient returns a client of the service that the flags select. Default: the service on this machine with the
-// key of its first start. The client is nil if that key is not in the data folder.
+// localClient returns a client of the service that the command-line flags select. Default: the service on this
+// machine, with the API key of its first start. The client is nil if the data folder does not contain the key.
 func localClient(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error) {
 	c, err := cli.ClientOf(cmd)
 	if err != nil || cli.IsRemote(cmd) {

@@ -1,5 +1,5 @@
-// Command callboard is the service and its command line. Each file holds one command; subcommands over the API are
-// in package cli.
+// Command callboard is the service and its command line. Each file of this package holds one command. Package cli
+// holds the commands that use the HTTP API.
 package main
 
 import (

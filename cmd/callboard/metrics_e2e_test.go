@@ -25,7 +25,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// readMetrics returns the kind of each metric, and the value of each counter and gauge by its name and labels.
+// readMetrics scrapes the admin listener. It returns the type of each metric, and the value of each counter and gauge
+// by name and labels.
 func (s *service) readMetrics(admin string) (kinds map[string]string, values map[string]float64) {
 	s.t.Helper()
 	resp, err := http.Get("http://" + admin + "/metrics")

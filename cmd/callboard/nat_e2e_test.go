@@ -22,8 +22,8 @@ import (
 // it runs in its own network namespace.
 const natBinary = "NAT_TEST_BINARY"
 
-// The network: the service at a public address, a masquerading router, and phones behind the router. The router
-// maps to random ports.
+// Addresses and setup script of the test network: the service at a public address, a masquerading router, and phones
+// behind the router. The router maps the phones' ports to random public ports.
 const (
 	natService = "5.5.5.1"
 	natRouter  = "5.5.5.2"
@@ -88,7 +88,8 @@ func endMappings(t testing.TB) {
 	runOnRouter(t, "ip", "link", "set", "wan", "up")
 }
 
-// TestAudioThroughNATInBothDirections starts itself again in its own network namespace, without root permissions.
+// Audio must arrive in both directions when phones behind a NAT call and are called. The test restarts itself in its
+// own network namespace, which needs no root permissions.
 func TestAudioThroughNATInBothDirections(t *testing.T) { //nolint:tparallel // the subtests share one phone
 	t.Parallel()
 	if os.Getenv(natBinary) == "" {
@@ -138,7 +139,7 @@ type natTest struct {
 	agent string
 }
 
-// withTest returns a copy for a subtest.
+// withTest returns a copy of n that reports failures to a subtest.
 func (n *natTest) withTest(t *testing.T) *natTest {
 	c := *n
 	c.t, c.phone.t = t, t
@@ -155,7 +156,7 @@ func (s *service) createLongSpeechAgent() string {
 	})
 }
 
-// registerPhone starts the phone and registers it.
+// registerPhone creates an extension in the service, starts a phone behind the NAT and waits until it is registered.
 func (n *natTest) registerPhone(extension string) {
 	n.service.t.Helper()
 	id := n.api("POST", "/v1/phones", object{"extension": extension, "password": phonePassword, "name": "Desk"})["id"].(string)
@@ -165,8 +166,8 @@ func (n *natTest) registerPhone(extension string) {
 	assert.True(n.service.t, strings.HasPrefix(contact["address"].(string), natRouter+":"), "%v", contact)
 }
 
-// createForwardedTrunk starts another phone behind the NAT and creates a trunk to it over a forwarded port of the
-// router.
+// createForwardedTrunk starts another phone behind the NAT, forwards a port of the router to it and creates a trunk
+// whose proxy is this port.
 func (n *natTest) createForwardedTrunk() {
 	t := n.service.t
 	t.Helper()
@@ -210,8 +211,8 @@ func (n *natTest) awaitAnswer(id string) {
 	n.await("the answer", 30*time.Second, func() bool { return n.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
 }
 
-// checkAudioBothWays waits until the phone has received some seconds of audio from now on, and ends the call. The
-// recording must contain the phone's tone up to the end.
+// checkAudioBothWays waits until the phone has received two more seconds of audio, and hangs up. The last seconds of
+// the recording must contain the phone's tone.
 func (n *natTest) checkAudioBothWays(id string) {
 	n.t.Helper()
 	n.awaitAudioAtPhone()

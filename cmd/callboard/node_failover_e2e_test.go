@@ -38,13 +38,15 @@ func newNodeCluster(t testing.TB, n int, env ...string) *nodeCluster {
 	return c
 }
 
-// newNodeClusterWithRedisURLs starts nodes that use different Redis URLs, given by own.
+// newNodeClusterWithRedisURLs starts n nodes with the environment env. own returns additional variables of a node,
+// including its Redis URL.
 func newNodeClusterWithRedisURLs(t testing.TB, n int, own func(node int) []string, env ...string) *nodeCluster {
 	t.Helper()
 	return newNodeClusterInNamespaces(t, n, own, func(int, *service) {}, env...)
 }
 
-// newNodeClusterInNamespaces is newNodeClusterWithRedisURLs, but calls put before it starts each node.
+// newNodeClusterInNamespaces starts n nodes. own returns additional environment variables of a node. put is called
+// before a node starts and may move it into a network namespace.
 func newNodeClusterInNamespaces(t testing.TB, n int, own func(node int) []string, put func(node int, s *service), env ...string) *nodeCluster {
 	t.Helper()
 	master := filepath.Join(t.TempDir(), "master.key")
@@ -92,7 +94,7 @@ func (c *nodeCluster) ownsShards(s *service) bool {
 	return strings.LastIndex(text, "this node owns the shard") > strings.LastIndex(text, "this node released the shard")
 }
 
-// activeAndStandby waits until exactly one node owns the shards, and returns it and another node.
+// activeAndStandby waits until exactly one node owns shards. It returns this node and one of the other nodes.
 func (c *nodeCluster) activeAndStandby() (active, other *service) {
 	c.t.Helper()
 	c.nodes[0].t.Helper()
@@ -116,7 +118,7 @@ func (c *nodeCluster) activeAndStandby() (active, other *service) {
 	return found[0], nil
 }
 
-// otherNode returns a node that is neither of the two.
+// otherNode returns a node of the cluster that is neither one nor two, or nil.
 func (c *nodeCluster) otherNode(one, two *service) *service {
 	for _, s := range c.nodes {
 		if s != one && s != two {
@@ -126,8 +128,8 @@ func (c *nodeCluster) otherNode(one, two *service) *service {
 	return nil
 }
 
-// A campaign survives the kill and the stop of the active node: each contact is called once, and clients of other
-// nodes hardly notice.
+// A campaign continues when the active node is killed, terminated or paused. Each contact must be called once, and
+// requests to other nodes must be answered.
 func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	t.Parallel()
 	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
@@ -173,7 +175,7 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	_, front := c.activeAndStandby()
 	st := front.awaitCampaignEnd(id, 3*time.Minute)
 	front.checkAttempts(st, answer, func(story string) bool {
-		// If the ACK went to a dead node, SIPp gives the call up.
+		// Without an ACK, which went to a dead node, SIPp drops the call without logging its end.
 		return strings.Contains(story, "BYE sip:") || !strings.Contains(story, "ACK sip:")
 	})
 	for _, s := range c.nodes {
@@ -181,7 +183,7 @@ func TestCampaignContinuesOnNextNodeAfterKills(t *testing.T) {
 	}
 }
 
-// countInvitesOf counts the INVITEs of a node among the messages of SIPp.
+// countInvitesOf counts the dialog-creating INVITEs of a node in a message log of SIPp.
 func countInvitesOf(messages string, s *service) (n int) {
 	via := fmt.Sprintf("Via: SIP/2.0/UDP 127.0.0.1:%d;", s.sip)
 	for m := range strings.SplitSeq(messages, "UDP message received") {
@@ -194,8 +196,8 @@ func countInvitesOf(messages string, s *service) (n int) {
 	return n
 }
 
-// TestControlNodeWithoutLeaseCheckKeepsDialing checks that the test above detects a node that dials without a
-// lease.
+// A node that does not check its lease must continue to dial after another node has taken its shards over. This
+// proves that TestCampaignContinuesOnNextNodeAfterKills detects this fault.
 func TestControlNodeWithoutLeaseCheckKeepsDialing(t *testing.T) {
 	t.Parallel()
 	answer := startSIPp(t, "uas-answer-logged", "-trace_msg", "-message_file", "messages")
@@ -211,8 +213,8 @@ func TestControlNodeWithoutLeaseCheckKeepsDialing(t *testing.T) {
 	front.api("POST", "/v1/campaigns/"+id+"/cancel", nil)
 }
 
-// A process with other cluster parameters than the live processes must fail to start with a clear error, and must
-// not disturb them.
+// A process whose cluster settings differ from those of a live process must fail to start with a clear error. The live
+// process must continue to work.
 func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	t.Parallel()
 	c := newNodeCluster(t, 1)
@@ -253,7 +255,7 @@ func TestProcessWithDifferentClusterParametersFailsToStart(t *testing.T) {
 	assert.NotContains(t, changed.logText(), "live on this store", "without live nodes the parameters change")
 }
 
-// A standby node forwards every kind of request for its clients.
+// A standby node, which owns no shard, must forward requests, event streams and uploads to the active node.
 func TestStandbyNodeForwardsRequests(t *testing.T) {
 	t.Parallel()
 	c := newNodeCluster(t, 2)
@@ -262,7 +264,7 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 	front.createTrunk("", 9)
 	assert.Equal(t, agent, active.api("GET", "/v1/agents/"+agent, nil)["id"])
 
-	// Allowed addresses are compared with the client's address as the first node sees it.
+	// The allowed addresses of an API key must apply to the client's address at the node that receives the request.
 	created := front.api("POST", "/v1/api-keys", object{"name": "here", "permissions": []string{"agents:read"}, "allowed_ips": []string{"127.0.0.1"}})
 	away := front.api("POST", "/v1/api-keys", object{"name": "away", "permissions": []string{"agents:read"}, "allowed_ips": []string{"192.0.2.1"}})
 	for _, s := range c.nodes {
@@ -271,12 +273,12 @@ func TestStandbyNodeForwardsRequests(t *testing.T) {
 		code, body, _ := s.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+away["key"].(string))
 		assert.Equal(t, http.StatusForbidden, code, string(body))
 	}
-	// Rate limits and revoked keys apply on every node.
+	// A revoked API key must be rejected at every node.
 	active.api("DELETE", "/v1/api-keys/"+created["id"].(string), nil)
 	code, _, _ := front.tryRequest("GET", "/v1/agents/"+agent, nil, "Authorization", "Bearer "+created["key"].(string))
 	assert.Equal(t, http.StatusUnauthorized, code)
 
-	// The node forwards an event stream and an upload longer than the buffer.
+	// The node must forward an event stream, and an upload that is larger than its buffer.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+front.http+"/v1/events/stream", nil)
 	require.NoError(t, err)
 	r.Header.Set("Authorization", "Bearer "+front.key)

@@ -33,7 +33,7 @@ type nodeView struct {
 // ownedShardView is a shard that a live node owns.
 type ownedShardView struct {
 	Shard int       `json:"shard"`
-	Since time.Time `json:"since"` // approximate time of the claim, by the owner's clock
+	Since time.Time `json:"since"` // approximate time at which the node took the shard, by its own clock
 }
 
 // nodesView is the JSON output of callboard nodes.

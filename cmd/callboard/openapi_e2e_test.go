@@ -63,7 +63,7 @@ func TestThirdPartyClientsWorkWithAPI(t *testing.T) { //nolint:tparallel // the 
 	t.Run("random requests to every route", s.walkAllRoutes)
 }
 
-// walkAllRoutes sends generated requests of all kinds to every route of the service.
+// walkAllRoutes sends generated valid and invalid requests to every route of the API and checks the responses.
 func (s *service) walkAllRoutes(t *testing.T) {
 	_, text, _ := s.tryRequest("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
@@ -132,8 +132,8 @@ func (s *service) idOf(t *testing.T, method, path string, body any, header ...st
 	return created.ID
 }
 
-// createUncoveredObjects creates one object of each kind that the walk cannot create, by the path of its
-// collection. stands lists the objects that these depend on.
+// createUncoveredObjects creates one object of each kind that walkAllRoutes cannot create, and returns the ids by the
+// path of the collection. stands lists the objects on which these objects depend.
 func (s *service) createUncoveredObjects(t *testing.T) (created map[string]string, stands []string) {
 	t.Helper()
 	hours := object{}
@@ -153,8 +153,8 @@ func (s *service) createUncoveredObjects(t *testing.T) (created map[string]strin
 	}, []string{provider, agent}
 }
 
-// checkIsolation requests all objects of the walk with full permissions in another workspace, and with test keys of
-// the same workspace. All requests must get 404, while the owner still reaches the objects.
+// checkIsolation requests all created objects with a key of another workspace, and with a test key of the same
+// workspace. All requests must get 404, while the owner still reaches the objects.
 func (s *service) checkIsolation(t *testing.T, w *apitest.Walk, created map[string]string) {
 	t.Helper()
 	s.removeLimits()

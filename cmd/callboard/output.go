@@ -16,7 +16,7 @@ func printIfJSON(cmd *cobra.Command, asJSON bool, v any) error {
 	return printJSON(cmd.OutOrStdout(), v)
 }
 
-// printResult prints done as JSON, or else the formatted sentence.
+// printResult prints the result of a command: done as JSON if asJSON is true, or else the formatted sentence.
 func printResult(cmd *cobra.Command, asJSON bool, done any, format string, args ...any) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), done)

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// createKeypadAgent creates an agent that collects ten keys, speaks for a while and hangs up.
+// createKeypadAgent creates an agent that collects ten DTMF digits, speaks for a while and hangs up.
 func (s *service) createKeypadAgent() string {
 	s.t.Helper()
 	return s.createAgent(object{
@@ -47,7 +47,7 @@ func (f callFigures) String() string {
 		f.mos, f.loss, f.jitter, f.phone.Stats.MOS, f.phone.Stats.LossPercent, f.phone.Stats.JitterMs, f.seconds)
 }
 
-// phoneReports collects the phone's reports of its calls, by number.
+// phoneReports collects the reports that the simulated phone makes about its calls, by the called number.
 type phoneReports struct {
 	mu    sync.Mutex
 	calls map[string]phoneCall
@@ -86,8 +86,8 @@ func (s *service) answerAndPressKeys(id string) {
 	s.api("POST", "/v1/calls/"+id+"/dtmf", object{"digits": servicePresses})
 }
 
-// checkSurvivedCall checks what must hold on any network: the call ends normally, each key arrives once, and the
-// recording is as long as the call.
+// checkSurvivedCall checks that a call ended normally, that each DTMF digit arrived once, and that the recording is as
+// long as the call. It returns the quality figures.
 func (s *service) checkSurvivedCall(name, id string, l *phoneReports) (f callFigures) {
 	t := s.t
 	t.Helper()
@@ -126,7 +126,7 @@ func (f callFigures) isUndisturbed() bool {
 	return !f.machineStalled && f.jitter < maxCleanJitterMs && f.phone.Stats.JitterMs < maxCleanJitterMs && f.mos > 4.2 && f.phone.Stats.MOS > 4.2
 }
 
-// compareNetworks checks the figures of the networks against each other.
+// compareNetworks checks that loss, MOS and jitter of the emulated networks differ as their faults suggest.
 func compareNetworks(t *testing.T, by map[string]callFigures) {
 	t.Helper()
 	clean := by["clean"]
@@ -153,8 +153,8 @@ func compareNetworks(t *testing.T, by map[string]callFigures) {
 	assert.Less(t, jitter.mos, clean.mos, "jitter lowers the MOS")
 	assert.Less(t, all.mos, clean.mos-0.02)
 	if twice := by["duplication"]; twice.isUndisturbed() {
-		// Jitter of the machine itself, which costs some hundredths of MOS per millisecond, is not the fault of
-		// duplicates.
+		// A busy machine adds jitter, which lowers the MOS by some hundredths per millisecond. The comparison allows
+		// for this, because duplicates do not cause it.
 		kept := 0.04 * max(twice.jitter-clean.jitter, 0)
 		keptThere := 0.04 * max(twice.phone.Stats.JitterMs-clean.phone.Stats.JitterMs, 0)
 		assert.Greater(t, twice.mos, clean.mos-0.06-kept, "duplicates do not lower the MOS")
@@ -164,7 +164,8 @@ func compareNetworks(t *testing.T, by map[string]callFigures) {
 	assert.Greater(t, jitter.jitter, 10+clean.jitter)
 }
 
-// The short form of make netem: a relay in this process emulates the network.
+// Calls over lossy networks must end normally, with all DTMF digits and plausible quality figures. A relay in this
+// process emulates the networks.
 func TestCallsSurvivePacketLoss(t *testing.T) {
 	t.Parallel()
 	s := newRaceFreeService(t)
@@ -183,7 +184,7 @@ func TestCallsSurvivePacketLoss(t *testing.T) {
 			"proxies": []object{{"host": r.addPhone(n+1, int(at.Port()), f), "port": at.Port(), "transport": "udp"}},
 		})
 	}
-	// A busy machine makes even the fault-free network lossy. Such a round is repeated at most twice.
+	// A busy machine makes even the fault-free network lossy. The test then repeats all calls, at most twice.
 	by := map[string]callFigures{}
 	for range 3 {
 		ids := make([]string, len(networkFaults))

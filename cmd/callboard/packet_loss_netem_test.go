@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Environment variables from .ci/netem. The process runs in one of two network namespaces.
+// Environment variables that the script .ci/netem sets.
 const (
 	netemPeer = "NETEM_PEER" // the phone's network namespace
 	netemWire = "NETEM_WIRE" // link between the namespaces: "netem" is a veth pair with faults by tc, "tun" is emulated by this process
@@ -31,7 +31,7 @@ var (
 	netemThere = netip.MustParseAddrPort("10.203.7.2:5060")
 )
 
-// netemArguments returns the fault as arguments of tc.
+// netemArguments returns the arguments of the Linux command tc that emulate the fault.
 func (f networkFault) netemArguments() []string {
 	args := []string{"netem", "limit", "20000"}
 	percent := func(name string, share float64) {
@@ -64,7 +64,8 @@ func runProgram(t testing.TB, name string, args ...string) {
 	require.NoError(t, err, "%s %v: %s", name, args, out)
 }
 
-// newFaultyLink returns a function that sets the fault of the link between the namespaces.
+// newFaultyLink returns a function that sets the fault of the link between the service's and the phone's network
+// namespaces.
 func newFaultyLink(t testing.TB) (set func(networkFault)) {
 	t.Helper()
 	peer := os.Getenv(netemPeer)
@@ -85,7 +86,7 @@ func newFaultyLink(t testing.TB) (set func(networkFault)) {
 	return func(f networkFault) { one.setFault(f); two.setFault(f) }
 }
 
-// openTUN opens a TUN device in a namespace; empty: the namespace of this process.
+// openTUN opens a TUN device in a network namespace. An empty name means the namespace of this process.
 func openTUN(t testing.TB, space string) *os.File {
 	t.Helper()
 	type opened struct {

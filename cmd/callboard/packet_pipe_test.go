@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// networkFault is the fault of a network in each direction, with the semantics of tc netem. A packet is lost or
-// duplicated. It arrives after delay plus or minus jitter, unless it is reordered and arrives at once.
+// networkFault describes a faulty network in one direction, with the semantics of tc netem. A packet may be lost or
+// duplicated. It arrives after delay plus or minus jitter. A reordered packet arrives at once.
 type networkFault struct {
 	name                     string
 	loss, duplicate, reorder float64 // fractions of packets
 	delay, jitter            time.Duration
 }
 
-// networkFaults are the networks under test.
+// networkFaults are the emulated networks that the packet loss tests compare.
 var networkFaults = []networkFault{
 	{name: "clean"},
 	{name: "loss of 1 %", loss: 0.01},
@@ -118,8 +118,8 @@ func (p *packetPipe) forwardPackets() {
 	}
 }
 
-// takeDuePacket returns the next packet that is due. Otherwise it returns nil and sets the timer to the next
-// packet.
+// takeDuePacket returns the send function of the next packet if it is due. Otherwise it returns nil and sets the timer
+// to the time of the next packet.
 func (p *packetPipe) takeDuePacket(timer *time.Timer) func() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// networkRelay emulates a faulty network between the service and phones on loopback. Each side knows the other by
-// an address of the relay with the original port. The relay rewrites addresses in SIP and SDP like an
-// application-level gateway; all addresses have the same length.
+// networkRelay emulates a faulty network between the service and phones on loopback. The service and each phone know
+// each other by addresses of the relay with the original ports. The relay rewrites addresses in SIP and SDP like an
+// application-level gateway. All addresses have the same length, so that messages keep their length.
 type networkRelay struct {
 	t                      testing.TB
 	service, phoneSideAddr string // the service's address, and the address by which phones reach it
@@ -23,7 +23,7 @@ type networkRelay struct {
 	work                   sync.WaitGroup
 }
 
-// relayedPhone is a phone behind the relay.
+// relayedPhone holds the phone's own address and the relay's address by which the service knows the phone.
 type relayedPhone struct {
 	real, front string
 	to, from    *packetPipe // pipes to and from the phone
@@ -48,7 +48,8 @@ func newNetworkRelay(t testing.TB, sip int) *networkRelay {
 	return r
 }
 
-// addPhone connects a phone at real:port through a fault. The service calls it at the returned address.
+// addPhone connects the phone with index n at the given port through a network fault. The service calls the phone at
+// the returned address.
 func (r *networkRelay) addPhone(n, port int, f networkFault) string {
 	r.t.Helper()
 	digit := strconv.Itoa(n)
@@ -76,7 +77,7 @@ func (r *networkRelay) close() {
 	r.work.Wait()
 }
 
-// openSocket returns the relay's socket at an address and port.
+// openSocket opens a UDP socket of the relay at an address and port, unless it is already open, and returns it.
 func (r *networkRelay) openSocket(ip string, port int) *net.UDPConn {
 	at := netip.AddrPortFrom(netip.MustParseAddr(ip), uint16(port))
 	r.mu.Lock()

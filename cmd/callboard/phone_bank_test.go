@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// phoneBank simulates phones at one SIP port. Each number follows its own script.
+// phoneBank simulates phones at one SIP port. A script, selected by the called number, controls each phone in a call.
 type phoneBank struct {
 	t       testing.TB
 	port    int
@@ -67,7 +67,7 @@ func newPhoneBank(t testing.TB) *phoneBank {
 	return p
 }
 
-// setScript sets the script that a number follows in its calls.
+// setScript sets the function that controls the phone with this number in its calls.
 func (p *phoneBank) setScript(number string, part func(*phoneUser)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// TestRestoredStoreSendsNothingDuringQuarantine starts a restored copy next to the original service, and releases
-// the copy after the original has stopped.
+// A restored copy of a store must send nothing while it is in quarantine and the original service runs. After the
+// original has stopped, the copy is released and works.
 func TestRestoredStoreSendsNothingDuringQuarantine(t *testing.T) {
 	t.Parallel()
 	s := newRaceFreeService(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// countAccepted sends n requests and returns how many the service accepts.
+// countAccepted sends n requests and returns how many get status 200 instead of the rate limit error.
 func (s *service) countAccepted(n int) (ok int) {
 	for range n {
 		if status, _, _ := s.tryRequest("GET", "/v1/workspace", nil); status == 200 {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// codeBlocks returns the blocks of a page that begin with a fence, in order.
+// codeBlocks returns the code blocks of a page whose language after the backticks is fence, in the order of the page.
 func codeBlocks(t *testing.T, page, fence string) []string {
 	t.Helper()
 	text, err := os.ReadFile("../../" + page)
@@ -30,10 +30,10 @@ func codeBlocks(t *testing.T, page, fence string) []string {
 	return out
 }
 
-// commandOutput holds the output of each block.
+// commandOutput holds the output of each code block, in the order of the blocks.
 type commandOutput []string
 
-// runBlocks runs the blocks in one shell in an empty folder, as a reader would, and then the command last.
+// runBlocks runs all code blocks in one shell in the folder dir, as a reader would. At the end it runs the command last.
 func (s *service) runBlocks(dir string, blocks []string, last string, env ...string) commandOutput {
 	s.t.Helper()
 	const mark = "--- end of a block ---"

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/engines/enginetest"
 )
 
-// addRealtimeCases adds cases of realtime engines.
+// addRealtimeCases adds cases of faulty realtime engines, which convert speech to speech.
 func (h *engineFaultSuite) addRealtimeCases() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Stalls: "engine_stalled", enginetest.Garbage: "engine_garbage",
@@ -53,7 +53,7 @@ func (h *engineFaultSuite) addRealtimeCases() {
 	})
 }
 
-// addMediaStreamCases adds cases of customers' media-stream servers.
+// addMediaStreamCases adds cases of faulty media stream servers, which customers operate as the agent of a call.
 func (h *engineFaultSuite) addMediaStreamCases() {
 	for fault, code := range map[enginetest.Fault]string{
 		enginetest.Hangs: "engine_slow", enginetest.Garbage: "engine_garbage", enginetest.Drops: "engine_unreachable", enginetest.Refuses: "engine_refused",

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startRecordedCall starts a call with a baresip at the active one of two nodes, and waits until its first seconds
-// are recorded.
+// startRecordedCall starts a call to a baresip phone at the active one of two nodes. It waits until two seconds are in
+// the recording spool.
 func (c *nodeCluster) startRecordedCall(number string) (home, other *service, p *softphone, id string) {
 	c.t.Helper()
 	home, other = c.activeAndStandby() // with one shard, a restarted node stays a standby
@@ -72,7 +72,8 @@ func TestRecordingSurvivesKillOfNode(t *testing.T) {
 	assert.Empty(t, c.waitingRecordings())
 }
 
-// waitingRecordings returns the partial recordings in the shared folder that wait for their node.
+// waitingRecordings returns the partial recordings in the shared folder that no node has yet joined with the other
+// parts.
 func (c *nodeCluster) waitingRecordings() []string {
 	c.t.Helper()
 	files, err := filepath.Glob(filepath.Join(c.shared, "spool", "*"))

@@ -34,7 +34,8 @@ func (s *service) createBlindTransferAgent() string {
 	})["id"].(string)
 }
 
-// createReferAcceptingAgent creates an agent that accepts a REFER and ends the call two seconds after its last word.
+// createReferAcceptingAgent creates an agent that accepts a REFER of the phone and ends the call after three seconds
+// without a key.
 func (s *service) createReferAcceptingAgent() string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -50,7 +51,8 @@ func (s *service) createReferAcceptingAgent() string {
 	})["id"].(string)
 }
 
-// transferOutcome returns the result of a call's last transfer and the call's end.
+// transferOutcome waits for the end of a call. It returns the result of the last transfer, the end reason of the call
+// and the SIP responses of the transfer.
 func (s *service) transferOutcome(id string) []string {
 	call := s.awaitCallEnd(id, 30*time.Second)
 	h := s.lastTransfer(id)
@@ -120,7 +122,7 @@ func TestOutboundReferVariantsHaveAnOutcome(t *testing.T) {
 	}
 }
 
-// Variants of a REFER from the phone.
+// Phones differ in how they send a REFER and react to its NOTIFYs. With each variant the transfer must have an outcome.
 func TestInboundReferVariantsHaveAnOutcome(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -16,20 +16,20 @@ import (
 
 const phonePassword = "correct-horse-battery"
 
-// startRegisteredPhone starts a baresip that registers as an extension.
+// startRegisteredPhone starts the SIP phone baresip, which registers with the service as an extension.
 func (s *service) startRegisteredPhone(extension, transport string) *softphone {
 	s.t.Helper()
 	return startBaresipWithAccount(s.t, fmt.Sprintf("<sip:%s@127.0.0.1:%d;transport=%s>;auth_user=%[1]s;auth_pass=%[4]s;regint=120", extension, s.sip, transport, phonePassword))
 }
 
-// sendFirstRegister sends the first REGISTER of a phone that does not support SHA-256. Callboard then challenges
-// the phone with MD5 only, so that baresip, which retries only after up to a minute, registers at once.
+// sendFirstRegister sends a REGISTER as a phone without SHA-256 would. Callboard then challenges the phone with MD5
+// only. Otherwise baresip would not accept the challenge and would retry only after up to a minute.
 func (s *service) sendFirstRegister(extension string) {
 	s.t.Helper()
 	s.sendFirstRegisterFrom(phoneLocation{}, "127.0.0.1", extension)
 }
 
-// sendFirstRegisterFrom sends the REGISTER from another address.
+// sendFirstRegisterFrom sends a REGISTER without SHA-256 support from a phone location to the service's address.
 func (s *service) sendFirstRegisterFrom(at phoneLocation, service, extension string) {
 	s.t.Helper()
 	conn, err := at.dialFrom("udp", net.JoinHostPort(service, strconv.Itoa(s.sip)))
@@ -61,7 +61,7 @@ Content-Length: 0
 `, extension), "\n", "\r\n")
 }
 
-// createPhone creates a phone with an extension and returns its id.
+// createPhone creates a phone with an extension, makes the service challenge it with MD5 only, and returns its id.
 func (s *service) createPhone(number string) string {
 	s.t.Helper()
 	created := s.api("POST", "/v1/phones", object{"extension": number, "password": phonePassword, "name": "Desk " + number})

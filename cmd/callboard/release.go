@@ -41,8 +41,8 @@ func releaseCommand() *cobra.Command {
 	return cmd
 }
 
-// printQuarantine prints the actions that may have gone out since the backup. list means that the quarantine
-// continues.
+// printQuarantine prints the actions that the original service may have executed since the backup. If list is true,
+// the quarantine continues. Otherwise it has just ended.
 func printQuarantine(cmd *cobra.Command, q *restorequarantine.Quarantine, list bool) error {
 	out := cmd.OutOrStdout()
 	if q.BackupAt == nil {

@@ -27,7 +27,8 @@ type serviceManager struct {
 	messages []string
 }
 
-// useServiceManager makes the service believe that systemd has started it with a watchdog.
+// useServiceManager sets the environment variables of systemd's notification socket and watchdog for the service. It
+// returns the fake systemd, which records the messages.
 func (s *service) useServiceManager(watchdog time.Duration) *serviceManager {
 	s.t.Helper()
 	at := filepath.Join(s.dir, "notify")
@@ -184,7 +185,7 @@ func TestStartWaitsForRedis(t *testing.T) {
 	}
 }
 
-// statusOfPath returns the HTTP status of a path; 0: no response.
+// statusOfPath returns the HTTP status of a GET request to a path, or 0 without a response.
 func (s *service) statusOfPath(path string) int {
 	resp, err := http.Get("http://" + s.http + path)
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *service) statusOfPath(path string) int {
 	return resp.StatusCode
 }
 
-// runServeWith runs callboard serve with other variables. The process must end by itself.
+// runServeWith runs callboard serve with additional environment variables and waits until the process ends by itself.
 func (s *service) runServeWith(env ...string) (stderr string, err error) {
 	s.t.Helper()
 	was := s.env

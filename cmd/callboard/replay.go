@@ -15,8 +15,8 @@ import (
 // errReplayDiffers sets the exit code to 1 when a replay differs from the call.
 var errReplayDiffers = errors.New("the replay differs from the call")
 
-// replayCall replays a call with the current pathway and prints the differences. Lines of the call begin with a
-// minus, lines of the replay with a plus.
+// replayCall replays a call with a version of its pathway and prints the differences. Lines that only the call has
+// begin with a minus, lines that only the replay has with a plus.
 func replayCall(ctx context.Context, c *client.Client, callID, pathwayID string, version int64, asJSON bool, out io.Writer) (same bool, err error) {
 	if pathwayID == "" {
 		call, failure := c.GetCall(ctx, callID)

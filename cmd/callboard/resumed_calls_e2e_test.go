@@ -19,11 +19,9 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// Tests of calls that the next process resumes after a kill.
-
 const surviveCalls = "CALLBOARD_SURVIVE_CALLS=true"
 
-// awaitSpeaking waits until a call is answered and the agent has spoken.
+// awaitSpeaking waits until a call is answered, so that the agent speaks.
 func (s *service) awaitSpeaking(id string) {
 	s.t.Helper()
 	s.await("the answer", 20*time.Second, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["status"] == "in_progress" })
@@ -163,8 +161,8 @@ func TestCallEndsWithProcessWithoutSurviveCalls(t *testing.T) {
 	assert.Zero(t, s.countResumedCalls())
 }
 
-// The owner of a call is killed, or it is only paused for longer than its lease. The paused node must not end the
-// call that another node has resumed.
+// The node of a call is killed or paused for longer than its lease lasts. Another node must resume the call, and the
+// paused node must not end the resumed call.
 func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 	t.Parallel()
 	for what, strike := range map[string]func(*service) (heal func()){
@@ -202,9 +200,8 @@ func TestCallWithBaresipMovesToAnotherNode(t *testing.T) {
 // srtpKeyLine matches an SRTP key in an SDP.
 var srtpKeyLine = regexp.MustCompile(`a=crypto:\d+ \S+ inline:(\S+)`)
 
-// In a cluster with several shards the owner of a call over TLS is killed. Another node resumes the call over its
-// own connection with new SRTP keys. This phone accepts new keys for the media that it sends, but not for the media
-// that it receives.
+// The node of calls over TLS is killed. Another node must resume the calls over its own connection with new SRTP
+// keys. With SRTP, baresip accepts the new key only for media that it sends, so received audio is checked without SRTP.
 func TestCallOverTLSMovesToAnotherNode(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

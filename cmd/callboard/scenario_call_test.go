@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/actors/polltest"
 )
 
-// mustPost is like api, but a failure ends only the subtest.
+// mustPost sends a POST request that must succeed. Unlike api, it fails the subtest t and not the whole test.
 func (s *scenarioService) mustPost(t *testing.T, path string, body object) object {
 	t.Helper()
 	status, text, _, err := s.sendRequest("POST", path, body)
@@ -27,10 +27,11 @@ func (s *scenarioService) mustPost(t *testing.T, path string, body object) objec
 	return out
 }
 
-// sentINVITE means that SIPp has received the INVITE and has not answered it.
+// sentINVITE is a value of whenStatus: the action runs when SIPp has received the INVITE and has not yet answered.
 const sentINVITE = "INVITE sent"
 
-// runAction sends the API request of a row when the call has the status that the row names.
+// runAction waits until the call has the status whenStatus of the test case. It then sends the API request of the test
+// case, such as a hangup.
 func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
 	t.Helper()
 	polltest.Until(t, time.Minute, "the status "+r.whenStatus, func() bool {
@@ -45,7 +46,7 @@ func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPee
 	s.mustPost(t, "/v1/calls/"+id+"/"+r.action, r.body)
 }
 
-// callResource holds the fields of a call's record that the rows check.
+// callResource holds the fields of a call in the API that the test cases check.
 type callResource struct {
 	ID          string
 	From, To    string
@@ -56,7 +57,7 @@ type callResource struct {
 	Legs        []struct{ Code int }
 }
 
-// findInboundCall finds the record of the call that SIPp has placed to a number.
+// findInboundCall waits until the API lists the call that SIPp has placed to a number, and returns its id.
 func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number string) (id string) {
 	t.Helper()
 	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
@@ -76,7 +77,7 @@ func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number s
 	return id
 }
 
-// assertCall waits for the end of a call and compares its record with the row.
+// assertCall waits for the end of a call and compares its outcome, caller and SIP status with the test case.
 func (s *scenarioService) assertCall(t *testing.T, r *scenarioRow, id string) {
 	t.Helper()
 	var c callResource

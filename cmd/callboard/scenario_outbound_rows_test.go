@@ -1,6 +1,6 @@
 package main_test
 
-// outboundScenarios are outbound calls of the service that SIPp answers.
+// outboundScenarios returns test cases of outbound calls that SIPp answers.
 func outboundScenarios() []scenarioRow {
 	return []scenarioRow{
 		{name: "form of the INVITE", scenario: "uas-invite", wantOutcome: endedByAgent, code: 200},
@@ -57,7 +57,7 @@ func outboundScenarios() []scenarioRow {
 	}
 }
 
-// rejectedScenarios are outbound calls of the service that SIPp rejects or redirects.
+// rejectedScenarios returns test cases of outbound calls that SIPp rejects or redirects.
 func rejectedScenarios() []scenarioRow {
 	const busy = "486 Busy Here"
 	redirected := func(status string) []string { return []string{"302 Moved Temporarily", status} }

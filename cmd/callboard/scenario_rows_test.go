@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Outcomes that many rows expect.
+// Outcomes that many test cases expect: the status, ended_reason and ended_by of the call.
 const (
 	endedByAgent  = "completed completed agent"
 	endedByRemote = "completed remote_hangup remote"
@@ -17,12 +17,12 @@ var (
 	digestTrunk = object{"auth": object{"username": "callboard", "password": "secret"}}
 )
 
-// scenarioRows returns the scenarios of TestSIPpScenarios.
+// scenarioRows returns all test cases of TestSIPpScenarios.
 func scenarioRows() []scenarioRow {
 	return slices.Concat(transportRows(), holdRows(), inboundScenarios(), outboundScenarios(), rejectedScenarios())
 }
 
-// transportRows are complete calls over each transport protocol.
+// transportRows returns test cases of complete calls over each transport protocol, with IPv4 and IPv6.
 func transportRows() []scenarioRow {
 	var rows []scenarioRow
 	for _, network := range []string{"udp", "tcp", "tls"} {
@@ -44,7 +44,7 @@ func transportRows() []scenarioRow {
 	return rows
 }
 
-// holdRows are the variants of a hold in a re-INVITE, from both sides.
+// holdRows returns test cases for the variants of a hold in a re-INVITE, by the caller and by the callee.
 func holdRows() []scenarioRow {
 	const (
 		held    = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP[media_ip_type] [media_ip]\nt=0 0"
@@ -79,7 +79,7 @@ func holdRows() []scenarioRow {
 	return rows
 }
 
-// inboundScenarios are inbound calls that SIPp places.
+// inboundScenarios returns test cases of inbound calls that SIPp places.
 func inboundScenarios() []scenarioRow {
 	short := []string{"-d", "50"}
 	return []scenarioRow{

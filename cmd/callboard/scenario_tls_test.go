@@ -18,10 +18,11 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// Debian's SIPp has no TLS support. It uses TCP to a proxy in this process, which uses TLS to the service.
+// Debian's SIPp has no TLS support. SIPp therefore uses TCP to a proxy in this process, and the proxy uses TLS to the
+// service.
 
-// certificates writes the certificate of the service, those of SIPp for IPv4 and IPv6, and the file of their
-// authorities.
+// certificates writes the certificate of the service and those of the proxy for IPv4 and IPv6. The file peers.pem
+// contains the proxy's certificates, which the service must trust.
 func certificates(t *testing.T, dir string) {
 	t.Helper()
 	var peers []byte
@@ -40,7 +41,7 @@ func readFile(t *testing.T, dir, name string) []byte {
 	return text
 }
 
-// listenTLS accepts the service's TLS connections for SIPp, at the port after SIPp's port.
+// listenTLS accepts TLS connections from the service at the port after SIPp's port, and forwards them to SIPp.
 func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 	t.Helper()
 	name := "peer"
@@ -57,7 +58,7 @@ func listenTLS(t *testing.T, dir string, p *scenarioPeer) {
 	}, p)
 }
 
-// dialTLS forwards SIPp's connections to the service over TLS. It returns the address for SIPp to connect to.
+// dialTLS forwards TCP connections from SIPp to the service over TLS. It returns the address to which SIPp connects.
 func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) netip.AddrPort {
 	t.Helper()
 	pool := x509.NewCertPool()
@@ -72,8 +73,8 @@ func dialTLS(t *testing.T, dir string, remote netip.AddrPort, p *scenarioPeer) n
 	return at
 }
 
-// proxyConnections joins each accepted connection with a new one. It rewrites SIPp's port, and TCP to TLS, in
-// SIPp's messages.
+// proxyConnections forwards data between SIPp and the service. join opens the second connection for each accepted one.
+// In SIPp's messages, TCP becomes TLS and SIPp's address becomes the proxy's.
 func proxyConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, service net.Conn, err error), p *scenarioPeer) {
 	t.Helper()
 	var work sync.WaitGroup
@@ -111,8 +112,8 @@ func proxyConnections(t *testing.T, l net.Listener, join func(net.Conn) (sipp, s
 	})
 }
 
-// rewriteTransport copies what SIPp sends. SIPp writes each message at once, so no header is split between two
-// reads.
+// rewriteTransport copies SIPp's messages to the service and replaces the transport and SIPp's address. SIPp writes
+// each message at once, so no header is split between two reads.
 func rewriteTransport(to io.Writer, from io.Reader, p *scenarioPeer) {
 	b := make([]byte, 64<<10)
 	for {

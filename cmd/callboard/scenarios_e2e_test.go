@@ -28,7 +28,7 @@ const (
 	sippMedia         = "IN IP[media_ip_type] [media_ip]"
 )
 
-// scenarioRow is one run of a scenario of deploy/sipp against the service.
+// scenarioRow is a test case: one run of a SIPp scenario of deploy/sipp against the service.
 type scenarioRow struct {
 	name         string
 	scenario     string   // file name without .xml; uac- calls the service, uas- is called
@@ -53,7 +53,7 @@ type scenarioRow struct {
 // isCaller reports whether SIPp places the call.
 func (r *scenarioRow) isCaller() bool { return strings.HasPrefix(r.scenario, "uac-") }
 
-// scenarioService is the service that all rows share.
+// scenarioService is the service that all SIPp test cases share.
 type scenarioService struct {
 	*service
 	agents map[string]string
@@ -74,8 +74,8 @@ func newScenarioService(t *testing.T) *scenarioService {
 	return s
 }
 
-// scenarioAgents creates the agents of the rows. An agent hangs up after one DTMF digit or 60 s, "brief" after 1 s,
-// "end" at once.
+// scenarioAgents creates the agents of the SIPp test cases and returns their ids by name. Agents hang up after one DTMF
+// digit or 60 s. The agent "brief" hangs up after 1 s, the agent "end" at once.
 func (s *scenarioService) scenarioAgents() map[string]string {
 	s.t.Helper()
 	agent := func(name, start string, more object) string {
@@ -127,7 +127,7 @@ func TestSIPpScenarios(t *testing.T) {
 	work.Wait()
 }
 
-// scenarioPeer is the SIPp process of one row.
+// scenarioPeer is the SIPp process of one test case.
 type scenarioPeer struct {
 	at     netip.AddrPort // SIPp's own address
 	target netip.AddrPort // address to which the service sends
@@ -136,7 +136,7 @@ type scenarioPeer struct {
 	done   chan error
 }
 
-// play runs one row and compares the call's record with the expected outcome.
+// play runs one SIPp test case and compares the ended call with the expected outcome. i is the index of the test case.
 func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	p := &scenarioPeer{number: fmt.Sprintf("+1202556%04d", i+1), dir: t.TempDir(), done: make(chan error, 1)}
 	port := uint16(siptest.Port(t))
@@ -178,7 +178,7 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 	}
 }
 
-// scenarioTrunk creates a trunk for one row.
+// scenarioTrunk creates the trunk of one SIPp test case.
 func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioRow, p *scenarioPeer) {
 	t.Helper()
 	network := r.network
@@ -207,7 +207,7 @@ func (r *scenarioRow) agentName() string {
 	return r.agent
 }
 
-// dial makes the service call the row's number and returns the call's id.
+// dial makes the service place the outbound call of a test case and returns the call's id.
 func (s *scenarioService) dial(t *testing.T, r *scenarioRow, number string) string {
 	t.Helper()
 	body := object{"to": number, "from": "+12025550100", "agent_id": s.agents[r.agentName()]}
@@ -215,7 +215,7 @@ func (s *scenarioService) dial(t *testing.T, r *scenarioRow, number string) stri
 	return s.mustPost(t, "/v1/calls/outbound", body)["id"].(string)
 }
 
-// remote returns the address to which SIPp sends its call.
+// remote returns the address of the service, or of the TLS proxy before it, to which SIPp sends its call.
 func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) string {
 	t.Helper()
 	host := nodeHost
@@ -228,7 +228,7 @@ func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) 
 	return netip.AddrPortFrom(host, uint16(s.sip)).String()
 }
 
-// start starts SIPp.
+// start starts the SIPp process of a test case. If remote is not empty, SIPp calls this address.
 func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	t.Helper()
 	args := []string{
@@ -270,8 +270,8 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 }
 
-// scenario writes the scenario file with the row's replacements and returns its path. IPv4 rows get a private media
-// address, unless their agent is "brief".
+// scenario writes the scenario file with the replacements of the test case and returns its path. Over IPv4 the SDP gets
+// a private media address, unless the agent is "brief".
 func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 	t.Helper()
 	b, err := os.ReadFile("../../deploy/sipp/" + r.scenario + ".xml")
@@ -310,7 +310,7 @@ func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioRow) {
 	}, time.Minute, 10*time.Millisecond, "sipp does not listen at %s", p.at)
 }
 
-// explain logs the SIP messages of a failed row.
+// explain logs the SIP messages of a failed test case.
 func (s *scenarioService) explain(t *testing.T, p *scenarioPeer, id string) {
 	if !t.Failed() {
 		return

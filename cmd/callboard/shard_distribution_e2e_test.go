@@ -36,8 +36,8 @@ func (c *nodeCluster) shardsOf(s *service) map[string]bool {
 	return out
 }
 
-// awaitSpreadShards waits until each shard has an owner and at least two nodes own shards. The ids decide the
-// distribution.
+// awaitSpreadShards waits until each shard has an owner and at least two nodes own shards. Random node ids determine the
+// distribution, so it may be uneven.
 func (c *nodeCluster) awaitSpreadShards() {
 	c.t.Helper()
 	c.nodes[0].await("the distribution of the shards", time.Minute, func() bool {
@@ -50,14 +50,14 @@ func (c *nodeCluster) awaitSpreadShards() {
 	})
 }
 
-// withKey returns the same service with another API key.
+// withKey returns a copy of the service handle whose requests use another API key.
 func (s *service) withKey(key string) *service {
 	other := *s
 	other.key = key
 	return &other
 }
 
-// shardTenant is a workspace of the cluster.
+// shardTenant holds a workspace of the cluster, its API key and objects that tests create in it.
 type shardTenant struct{ id, key, keyID, campaign, agent string }
 
 // createTenants creates workspaces with an operator key, at alternating nodes.
@@ -87,7 +87,7 @@ func (c *nodeCluster) awaitOperatorView(at *service, workspaces int) {
 	assert.Len(c.t, at.listData("/v1/operator/workspaces"), workspaces)
 }
 
-// drainEachNode drains each node through the same node, and then ends all drains.
+// drainEachNode drains each node of the cluster by requests to one node, and then ends the drains.
 func (c *nodeCluster) drainEachNode() {
 	c.t.Helper()
 	drains := func() (names []string, on int) {
@@ -131,8 +131,8 @@ func (c *nodeCluster) checkAlertRules(all []*shardTenant) {
 	})
 }
 
-// Each node serves requests for all workspaces. After kills other nodes take the shards over: each contact is
-// called once, and all get an outcome.
+// Each node serves requests for all workspaces. After nodes are killed, other nodes must take their shards over. Each
+// contact must be called once and get an outcome.
 func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	t.Parallel()
 	const contacts = 40
@@ -218,8 +218,8 @@ func TestWorkspacesAreDistributedAndSurviveNodeKills(t *testing.T) {
 	}
 }
 
-// An inbound call reaches the workspace of its number through any node, also if several workspaces have a trunk at
-// the source address.
+// An inbound call that arrives at any node must reach the workspace of its number. This holds even if several
+// workspaces have a trunk at the source address.
 func TestInboundCallAtAnyNodeReachesItsNumber(t *testing.T) {
 	t.Parallel()
 	c := newNodeCluster(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", clusterShardCount))

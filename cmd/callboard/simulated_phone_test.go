@@ -27,13 +27,13 @@ const (
 	keyPressDelay  = 1500 * time.Millisecond
 )
 
-// phoneCall is the phone's report of an ended call.
+// phoneCall is the report of the simulated phone about an ended call.
 type phoneCall struct {
 	To, Keys string // called number and received keys
 	Stats    media.Stats
 }
 
-// simulatedPhone answers every call, plays speech, presses its keys after a while and records what it receives.
+// simulatedPhone answers every call, plays speech, sends DTMF digits after a while and records received digits.
 type simulatedPhone struct {
 	engine *media.Engine
 	words  media.Clip
@@ -113,7 +113,7 @@ func (p *simulatedPhone) answerCall(i *sip.Incoming) {
 	s.Play(1, p.words)
 }
 
-// runNetworkPhone runs the phone in its own process.
+// runNetworkPhone runs the simulated phone at an address until standard input is closed, and prints its call reports.
 func runNetworkPhone(at string) {
 	var mu sync.Mutex
 	out := json.NewEncoder(os.Stdout)

@@ -61,7 +61,7 @@ func startSIPpAtPort(t testing.TB, port int, scenario string, args ...string) *s
 	return startSIPpAt(t, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(port)), scenario, args...)
 }
 
-// startSIPpAt starts a scenario at any loopback address.
+// startSIPpAt starts a SIPp scenario of deploy/sipp at an address and port.
 func startSIPpAt(t testing.TB, at netip.AddrPort, scenario string, args ...string) *sippPeer {
 	t.Helper()
 	path, err := filepath.Abs("../../deploy/sipp/" + scenario + ".xml")
@@ -110,7 +110,7 @@ func startSIPpAt(t testing.TB, at netip.AddrPort, scenario string, args ...strin
 	return p
 }
 
-// startSIPpCaller starts a scenario that places calls.
+// startSIPpCaller starts a SIPp scenario that places calls to the service.
 func startSIPpCaller(t testing.TB, scenario string, args ...string) *sippPeer {
 	t.Helper()
 	return startSIPpAtPort(t, siptest.Port(t), scenario, args...)
@@ -118,7 +118,7 @@ func startSIPpCaller(t testing.TB, scenario string, args ...string) *sippPeer {
 
 var scenarioLogLine = regexp.MustCompile(`(INVITE|END) \+?(\S+) (\S+)(?: (\d+))?`)
 
-// scenarioLine is one line of a scenario's log.
+// scenarioLine is one line of the log that a SIPp scenario writes.
 type scenarioLine struct {
 	Kind, Number, CallID string
 	Ms                   int
@@ -134,7 +134,7 @@ func (p *sippPeer) logLines() []scenarioLine {
 	return out
 }
 
-// inviteCounts returns the number of distinct INVITEs, by Call-ID, per called number.
+// inviteCounts returns how many calls, with different Call-IDs, SIPp has received for each called number.
 func (p *sippPeer) inviteCounts() map[string]int {
 	calls := map[string]map[string]bool{}
 	for _, l := range p.logLines() {

@@ -45,7 +45,7 @@ func TestSMSGuideCommandsWorkWithSIPp(t *testing.T) {
 	})
 }
 
-// The test kills the process while messages are being sent. No message is lost, and none is sent under two ids.
+// The test kills the service while it sends SMS messages. Every message must be sent, and none under two ids.
 func TestSMSMessagesSurviveKill9(t *testing.T) {
 	t.Parallel()
 	s := newRaceFreeService(t)
@@ -62,7 +62,7 @@ func TestSMSMessagesSurviveKill9(t *testing.T) {
 	killed := time.Now()
 	s.kill9()
 	s.start()
-	slow := time.Since(killed) > 15*time.Second // after such a time the fate of some messages is unknown, and reported as unknown
+	slow := time.Since(killed) > 15*time.Second // after this time the service does not know whether some messages were delivered, and reports that
 	var list []any
 	s.await("all are settled", 60*time.Second, func() bool {
 		list = s.api("GET", "/v1/sms?limit=100", nil)["data"].([]any)

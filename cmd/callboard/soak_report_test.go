@@ -23,7 +23,7 @@ listener: after a first wave of all kinds, and once no call was left.
 
 `
 
-// report logs the figures and writes them to SOAK_DOC if it is set.
+// report logs the results of the soak test and writes them to the file that SOAK_DOC names.
 func (s *soakTest) report(base, end processCounters, heard longCallStats, took time.Duration) {
 	if !s.full {
 		s.t.Logf("%v: %v, %d callers; %d goroutines, %d files, %.1f MB live, then %d, %d, %.1f MB, in %v", heard, s.outcomes, s.callers.succeeded,

@@ -24,8 +24,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// soakTest runs many short calls and some long calls. SOAK_CALLS, SOAK_LONG, SOAK_MINUTES and SOAK_RATE set its
-// size; without SOAK_CALLS it is short.
+// soakTest runs many short calls and some long calls. SOAK_CALLS, SOAK_LONG, SOAK_MINUTES and SOAK_RATE set its size.
+// Without SOAK_CALLS the test is short.
 type soakTest struct {
 	*service
 	calls, longCalls, rate int
@@ -40,7 +40,7 @@ type soakTest struct {
 	peakCounters           processCounters
 }
 
-// callKind is a kind of short outbound calls. Their numbers begin with prefix.
+// callKind is a kind of short outbound call, such as answered or busy. The called numbers begin with prefix.
 type callKind struct {
 	name, prefix, agent string
 	percent             int // percent of the outbound calls
@@ -66,8 +66,8 @@ const (
 	inboundShare = 30 // of 100 calls
 	desk, noDesk = "+12025550199", "+12025550198"
 	soakNumber   = "+12025550142"
-	// storeCache is the block cache of the store: its 48 MB without two memory tables of 8 MB each. The cache fills
-	// with the stored data, long after the first wave: 5 MB after 60,000 calls.
+	// storeCache is the maximum growth of the store's block cache: 48 MB minus two memory tables of 8 MB each. The
+	// cache still grows long after the first calls, because it fills with stored data: by 5 MB after 60,000 calls.
 	storeCache = 32 * mb
 )
 
@@ -78,8 +78,8 @@ func envNumber(name string, otherwise int) int {
 	return otherwise
 }
 
-// TestCallsReleaseAllResources checks that all resources are released after calls of every kind. make soak runs it
-// longer.
+// After calls of every kind have ended, the service must hold no resources for them. make soak runs the test with many
+// calls.
 func TestCallsReleaseAllResources(t *testing.T) {
 	t.Parallel()
 	s := &soakTest{calls: 1000, longCalls: 6, rate: 60, longCallDuration: 5 * time.Second, full: os.Getenv("SOAK_CALLS") != ""}
@@ -182,7 +182,7 @@ func (s *soakTest) createTalkingAgent() string {
 	return s.createAgent(object{"name": "talker", "start": "talk0", "nodes": append(nodes, object{"id": "bye", "type": "end"}), "edges": edges})
 }
 
-// startFileCampaign starts a campaign with uploaded contacts.
+// startFileCampaign uploads contacts as a CSV file, starts a campaign with them and returns its id.
 func (s *soakTest) startFileCampaign(k callKind, n, atOnce int) string {
 	var rows strings.Builder
 	rows.WriteString("phone\n")
@@ -207,7 +207,7 @@ func (s *soakTest) startFileCampaign(k callKind, n, atOnce int) string {
 	return id
 }
 
-// runWave makes n calls: campaigns of every kind, and inbound calls.
+// runWave makes n calls, by campaigns of every call kind and by inbound calls, and waits for their end.
 func (s *soakTest) runWave(n int) {
 	var wait sync.WaitGroup
 	in := n * inboundShare / 100
@@ -233,7 +233,7 @@ func (s *soakTest) runWave(n int) {
 	wait.Wait()
 }
 
-// callerStats counts the results of the inbound SIPp calls.
+// callerStats counts the results of inbound calls as SIPp, the caller, reports them.
 type callerStats struct {
 	mu                sync.Mutex
 	succeeded, failed int
@@ -271,7 +271,7 @@ func (c *callerStats) placeCalls(s *service, n, rate int) {
 	c.failed += last("FailedCall(C)")
 }
 
-// startLongCalls starts the long calls and returns when all have audio.
+// startLongCalls starts a campaign of long calls and returns its id when all calls have audio.
 func (s *soakTest) startLongCalls() string {
 	if s.longCalls == 0 {
 		return ""
@@ -284,14 +284,14 @@ func (s *soakTest) startLongCalls() string {
 	return id
 }
 
-// longCallStats holds the media statistics of the long calls' records.
+// longCallStats holds the media statistics that the API reports for the long calls.
 type longCallStats struct {
 	calls          int
 	received, sent float64 // packets per second of the worst call
 	mos            float64
 }
 
-// endLongCalls ends the long calls after their duration.
+// endLongCalls waits until the long calls have had their duration, ends them and returns their statistics.
 func (s *soakTest) endLongCalls(id string) (all longCallStats) {
 	if id == "" {
 		return all
@@ -360,7 +360,7 @@ func (s *soakTest) readCounters(query string) (n processCounters, ok bool) {
 	return n, resp.StatusCode == http.StatusOK && json.NewDecoder(resp.Body).Decode(&n) == nil
 }
 
-// heldResources returns the resources that calls still hold, by name.
+// heldResources returns the numbers of resources that the service still holds for calls, by name.
 func (n *processCounters) heldResources() map[string]int {
 	all := map[string]int{
 		"dialogs": n.SIP.Dialogs, "calls nobody answered": n.SIP.HalfOpen, "invites kept": n.SIP.Pending, "hosts of these": n.SIP.HalfHosts,
@@ -402,7 +402,7 @@ func (s *soakTest) awaitRelease() (n processCounters) {
 	return n
 }
 
-// recordPeak records the peak usage and prints the progress.
+// recordPeak prints the progress of the test. It stores the counters if there are more goroutines than at any time before.
 func (s *soakTest) recordPeak(calls int, after time.Duration) {
 	n, ok := s.readCounters("?gc=1")
 	if !ok || !s.full {
@@ -417,10 +417,11 @@ func (s *soakTest) recordPeak(calls int, after time.Duration) {
 	}
 }
 
-// countFiles returns the open files without the pooled sockets of free ports, whose number is bounded.
+// countFiles returns the number of open files without the pooled sockets of unused RTP ports. The pool has a limit, so
+// these sockets are no leak.
 func (n *processCounters) countFiles() int { return n.Process.Files - 2*n.Media.Ports.Bound }
 
-// assertReleased compares the counters at the end with those after the first wave.
+// assertReleased checks that the counters at the end are close to those after the first wave of calls.
 func (s *soakTest) assertReleased(base, end processCounters, heard longCallStats) {
 	t := s.t
 	slack := 64.0 * mb // after a short run the permanent caches are not full yet
@@ -449,7 +450,7 @@ func (s *soakTest) assertReleased(base, end processCounters, heard longCallStats
 	}
 }
 
-// checkNoOpenAttempts reads the store after the service has stopped.
+// checkNoOpenAttempts opens the store after the service has stopped and checks that no call attempt is unfinished.
 func (s *soakTest) checkNoOpenAttempts() {
 	d, err := pebble.Open(filepath.Join(s.dataFolder(), "store"), pebble.Options{})
 	require.NoError(s.t, err)

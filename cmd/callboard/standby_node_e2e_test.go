@@ -17,8 +17,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// A node that has never owned a shard, because the draining owner keeps its shards, forwards calls and reports its
-// state.
+// A node that owns no shard, because the draining owner keeps all of them, must forward calls and report its state.
 func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -71,7 +70,7 @@ func TestNodeWithoutShardsForwardsCallsAndReportsItsState(t *testing.T) {
 	assert.Greater(t, after["callboard_sip_messages_total received"], before["callboard_sip_messages_total received"])
 	assert.Empty(t, c.shardsOf(second), "the node still owns no shard")
 
-	// A stopping node with a live call also answers OPTIONS with 503.
+	// A node that stops but still has a live call must answer OPTIONS with 503.
 	first.api("POST", "/v1/operator/undrain", object{})
 	first.await("one shard on each node", time.Minute, func() bool { return len(c.shardsOf(first)) == 1 && len(c.shardsOf(second)) == 1 })
 	goes, other := first, second

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// faultCampaign is a campaign with retries that runs while faults are injected. Most contacts answer; one in five
+// faultCampaign is a campaign with retries that runs while a test injects faults. Four of five contacts answer, and one
 // is always busy.
 type faultCampaign struct {
 	*service
@@ -24,7 +24,7 @@ type faultCampaign struct {
 	contacts        int
 	rounds          int // number of faults
 	perMinute       int
-	interleaved     bool // whether the busy contacts stand among the others in the list
+	interleaved     bool // the busy contacts are spread over the list instead of at its end
 }
 
 const (
@@ -83,13 +83,13 @@ func (s *service) createConstantAgent() string {
 	})
 }
 
-// sleepRandomly waits until a random moment during the campaign.
+// sleepRandomly sleeps for a random time between 0.3 and 1.8 seconds.
 func (o *faultCampaign) sleepRandomly() {
 	<-time.After(time.Duration(300+rand.IntN(1500)) * time.Millisecond)
 }
 
-// checkNoCalls checks that no new call starts while the store is unavailable, after the calls of stored attempts
-// have started.
+// checkNoCalls checks that no new call starts while the store is unavailable. It first waits for the INVITEs of call
+// attempts that were committed before.
 func (o *faultCampaign) checkNoCalls() {
 	o.t.Helper()
 	before := o.awaitLastInvite(o.answering)
@@ -97,7 +97,7 @@ func (o *faultCampaign) checkNoCalls() {
 	assert.Equal(o.t, before, fmt.Sprint(o.answering.inviteCounts()), "a call started without a store")
 }
 
-// awaitLastInvite waits until a peer logs no further INVITE, and returns the called numbers.
+// awaitLastInvite waits until a SIPp peer receives no INVITE for three seconds. It returns the called numbers as text.
 func (s *service) awaitLastInvite(p *sippPeer) (rung string) {
 	s.t.Helper()
 	s.await("the last INVITE", time.Minute, func() bool {
@@ -108,7 +108,7 @@ func (s *service) awaitLastInvite(p *sippPeer) (rung string) {
 	return rung
 }
 
-// countExcessCalls counts the numbers that were called more often than they had attempts.
+// countExcessCalls counts the numbers that were called more often than the retry settings permit.
 func (o *faultCampaign) countExcessCalls() (n int) {
 	for _, c := range o.answering.inviteCounts() {
 		if c > 1 {
@@ -127,12 +127,12 @@ type loggedEvent struct {
 	ID      string
 	Type    string
 	Subject string
-	// Sequence is the number of the event within its subject.
+	// Sequence is the position of the event among the events of its subject, such as a call.
 	Sequence int
 	Data     json.RawMessage
 }
 
-// committedEvents reads all events from the store.
+// committedEvents returns all events in the store, which it requests from the API.
 func (s *service) committedEvents() (all []loggedEvent) {
 	for after := ""; ; {
 		var page struct {
@@ -153,7 +153,7 @@ func (s *service) committedEvents() (all []loggedEvent) {
 	}
 }
 
-// checkInvariants checks the calls, the events and the webhook deliveries of an ended campaign.
+// checkInvariants waits for the end of the campaign and checks its calls, its events and the webhook deliveries.
 func (o *faultCampaign) checkInvariants(id string) {
 	t := o.t
 	t.Helper()
@@ -162,8 +162,8 @@ func (o *faultCampaign) checkInvariants(id string) {
 	assert.Len(t, o.receiver.events("campaign.call.completed"), eventCount, "one event for each attempt")
 }
 
-// checkCallInvariants is checkInvariants without the webhook deliveries. It returns the number of events that must
-// be delivered.
+// checkCallInvariants waits for the end of the campaign and checks its calls and events. It returns the number of
+// campaign.call.completed events that the webhook receiver must get.
 func (o *faultCampaign) checkCallInvariants(id string) (eventCount int) {
 	t := o.t
 	t.Helper()
@@ -218,7 +218,7 @@ func TestKillsOfServiceWithRetriesOnPebble(t *testing.T) {
 	o.runThroughFaults(func(int) { o.kill9(); o.start() })
 }
 
-// The faults are kills of the service, of Redis, and of both at once.
+// The service, Redis, or both are killed during a campaign. No contact may be called too often, and no event may be lost.
 func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
@@ -242,7 +242,8 @@ func TestKillsOfServiceAndRedisTogetherAndApart(t *testing.T) {
 	})
 }
 
-// killRedisLosingWrites kills Redis, alone or together with the service. Redis loses all writes since the mark.
+// killRedisLosingWrites kills Redis, alone or together with the service, and restarts it. Redis loses the writes of the
+// last calls, as a server without fsync does.
 func (o *faultCampaign) killRedisLosingWrites(server *redistest.Server, together bool) {
 	o.t.Helper()
 	calls := func(n int) {
@@ -263,7 +264,8 @@ func (o *faultCampaign) killRedisLosingWrites(server *redistest.Server, together
 	o.await("readiness", time.Minute, func() bool { return o.readyStatus() == 200 })
 }
 
-// The control: without the ledger, a Redis that loses acknowledged writes makes the service call contacts again.
+// Redis loses acknowledged writes, and the service does not repair them from its local ledger. The service must then call
+// a contact again. This proves that TestKillsOfNonDurableRedisAreRepairedFromLedger detects the fault.
 func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 	t.Parallel()
 	for name, together := range map[string]bool{"alone": false, "with the service": true} {
@@ -279,7 +281,7 @@ func TestControlKillsOfNonDurableRedisWithoutLedgerCallTwice(t *testing.T) {
 	}
 }
 
-// The same losses as in the control, repaired from the ledger.
+// Redis loses acknowledged writes, and the service repairs them from its local ledger. No contact may be called twice.
 func TestKillsOfNonDurableRedisAreRepairedFromLedger(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
@@ -292,9 +294,9 @@ func TestKillsOfNonDurableRedisAreRepairedFromLedger(t *testing.T) {
 	o.checkInvariants(id)
 }
 
-// failOverToStaleReplica promotes a replica while the service still uses the old primary, and redirects the service
-// a moment later. It pauses the campaign until the replica is current, so that contacts remain for calls after the
-// failover.
+// failOverToStaleReplica promotes a replica while the service still uses the old primary, so that the replica lacks the
+// last calls. It then kills the primary and redirects the service. While the replica synchronizes, the campaign is
+// paused, so that contacts remain for calls after the failover.
 func (o *faultCampaign) failOverToStaleReplica(id string, from *redistest.Server, way *redistest.Proxy, restart bool) *redistest.Server {
 	o.api("POST", "/v1/campaigns/"+id+"/pause", nil)
 	replica := redistest.StartReplica(o.t, from)
@@ -329,7 +331,8 @@ func TestFailoverToStaleReplicaCallsEachContactOnce(t *testing.T) {
 	o.checkInvariants(id)
 }
 
-// The control: a stale replica that the service trusts makes the service call contacts again.
+// A service that trusts a stale replica must call a contact again. This proves that
+// TestFailoverToStaleReplicaCallsEachContactOnce detects the fault.
 func TestControlFailoverToTrustedStaleReplicaCallsTwice(t *testing.T) {
 	t.Parallel()
 	_, server := redistest.Start(t)
@@ -386,8 +389,8 @@ func TestFullRedisStopsDialingAndLosesNoContact(t *testing.T) {
 	})
 }
 
-// The control: attempts that are stored after their INVITEs are lost if Redis is full, and the contacts are called
-// again.
+// A service that commits call attempts only after their INVITEs loses them if Redis is full, and must call a contact
+// again. This proves that TestFullRedisStopsDialingAndLosesNoContact detects the fault.
 func TestControlFullRedisWithLateCommitCallsTwice(t *testing.T) {
 	t.Parallel()
 	url, server := redistest.Start(t)
@@ -407,7 +410,8 @@ func TestControlFullRedisWithLateCommitCallsTwice(t *testing.T) {
 	o.await("a contact that is called twice", time.Minute, func() bool { return o.countExcessCalls() > 0 })
 }
 
-// The control: a disk that reports success but stores nothing.
+// On a disk that reports success but stores nothing, the service must call a contact again after a kill. This proves that
+// TestFullDiskStopsDialingAndLosesNoContact detects the fault.
 func TestControlFullDiskReportedAsWrittenCallsTwice(t *testing.T) {
 	t.Parallel()
 	mood := filepath.Join(t.TempDir(), "mood")

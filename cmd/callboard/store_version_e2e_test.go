@@ -18,10 +18,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// newerRequirement is the requirement of a store in the next format.
+// newerRequirement is the version requirement in a store that a future version of Callboard has written.
 var newerRequirement = persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "99.1.0"}
 
-// writeRequirement writes the requirement into a store that no process uses.
+// writeRequirement writes a version requirement into a store that no process uses, and closes the store.
 func writeRequirement(t testing.TB, d persistence.Driver, needs persistence.Requirement) {
 	t.Helper()
 	value, err := json.Marshal(needs)
@@ -34,9 +34,8 @@ func writeRequirement(t testing.TB, d persistence.Driver, needs persistence.Requ
 	require.NoError(t, d.Close())
 }
 
-// checkStart starts a program with the given store format on the store of a stopped service. It must run if it
-// knows the required format, and otherwise name both versions. program allows a test with the binary of the last
-// release.
+// checkStart starts a program, which supports the given store format, on the store of a stopped service. If the store
+// requires a newer format, the program must end with an error that names both versions. Otherwise it must run.
 func (s *service) checkStart(program string, format int, needs persistence.Requirement) {
 	s.t.Helper()
 	own := s.binary

@@ -26,7 +26,8 @@ type callListener struct {
 	text []string
 }
 
-// listenToCall opens a listening WebSocket with a ticket, as a browser does.
+// listenToCall requests a ticket for a call in a mode (listen, whisper or barge). It opens the WebSocket with the ticket, as
+// a browser does.
 func (s *service) listenToCall(callID, mode string) *callListener {
 	s.t.Helper()
 	ticket := s.api("POST", "/v1/tickets", object{"path": "/v1/calls/" + callID + "/listen?mode=" + mode})
@@ -74,7 +75,7 @@ func chirp(from, to float64) []int16 {
 	return out
 }
 
-// bestCorrelation returns the best correlation of a sound with any part of another.
+// bestCorrelation returns the best correlation of sound with any part of the recording in.
 func bestCorrelation(in []float64, sound []int16) (best float64) {
 	part := make([]float64, len(sound))
 	for i, v := range sound {
@@ -133,7 +134,7 @@ func TestSupervisorListensWhispersAndBargesIn(t *testing.T) {
 			from, best = i, c
 		}
 	}
-	// Other listeners hear a whisper, but the recording does not contain it.
+	// The listener must hear what the recording contains. Listeners also hear a whisper, which must not be recorded.
 	assert.Greater(t, audioSimilarity(heard[:len(heard)-sampleRate], both[from:]), 0.85, "the listener hears what the recording contains")
 	callerHears := phone.recordedAudio("dec")
 	assert.Greater(t, bestCorrelation(callerHears, loud), 0.8, "the caller hears the barged-in audio")
@@ -142,7 +143,8 @@ func TestSupervisorListensWhispersAndBargesIn(t *testing.T) {
 	assert.Less(t, bestCorrelation(right, secret), 0.5)
 }
 
-// downloadByLink downloads a recording by a signed link, without credentials.
+// downloadByLink saves the recording of a call and returns the path. It also downloads the recording by a signed link
+// without an API key, and compares the sizes.
 func (s *service) downloadByLink(id string) string {
 	s.t.Helper()
 	path := s.saveRecording(id)

@@ -31,8 +31,8 @@ func (s *service) createSentenceAgent() string {
 	})
 }
 
-// A carrier that accepts only TLS and SRTP: the SDES keys are exchanged over TLS in both directions. A phone
-// without SRTP or with a wrong certificate gets no call.
+// A carrier accepts only TLS and SRTP. Calls in both directions must exchange SDES keys over TLS. A phone without SRTP or
+// with an unknown certificate must get no call.
 func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	s.start()
 	s.removeLimits()
 	agent := s.createSentenceAgent()
-	// A phone listens for TLS at the port after its UDP port.
+	// baresip listens for TLS at the port after its UDP port.
 	phoneOf := func(who, number, encryption string) *softphone {
 		return startBaresipWithAccount(t, "<sip:"+number+"@127.0.0.1;transport=tls>;regint=0"+encryption,
 			"sip_certificate "+file(who+".both"), "sip_cafile "+file("service.pem"))
@@ -116,8 +116,8 @@ func TestBaresipCallOverTLSWithSDESKeys(t *testing.T) {
 	assert.Greater(t, endCorrelation(heard, right), 0.9, "the phone received what the service played")
 }
 
-// Of the three offered cipher suites the phone takes the first that it knows. A proxy that removes all but the AEAD
-// suite makes the phone take AEAD.
+// Of the SRTP cipher suites that the service offers, baresip takes the first that it knows. A proxy removes all but the
+// AEAD suite from the offer, and the call must then use AEAD.
 func TestBaresipCallWithAEADCipherSuite(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -141,8 +141,8 @@ var (
 	bodyLength  = regexp.MustCompile(`(?i)Content-Length: *\d+`)
 )
 
-// startSDPFilterProxy starts a SIP proxy before a phone and returns its port. The proxy removes the matches of
-// pattern from the bodies that the service sends.
+// startSDPFilterProxy starts a SIP proxy between the service and a phone, and returns its port. The proxy removes matches
+// of pattern from the SDP that the service sends.
 func (s *service) startSDPFilterProxy(port int, pattern *regexp.Regexp) int {
 	s.t.Helper()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: siptest.Port(s.t)})

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAttackByTollFraud checks that an inbound caller reaches only numbers of the workspace, whatever the caller
-// dials or requests by REFER.
+// An inbound caller must reach only numbers of the workspace, whatever number the caller dials or requests by REFER.
 func TestAttackByTollFraud(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -68,7 +68,7 @@ func (s *service) postAndReturnID(path string, body object, header ...string) st
 	return created["id"].(string)
 }
 
-// createToolAgent creates an agent that calls a tool at a path of the receiver.
+// createToolAgent creates an agent that calls an HTTP tool at a path of the webhook receiver.
 func (s *service) createToolAgent(path string) string {
 	s.t.Helper()
 	tool := s.api("POST", "/v1/tools", object{

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// createWaitingAgent creates an agent that waits a minute for a key. It has one transfer destination, which a
-// pathway with the start node hand… uses at once.
+// createWaitingAgent creates an agent whose pathway begins at the node start. The node "wait" waits a minute for a key.
+// The node "hand" transfers the call at once to the only destination.
 func (s *service) createWaitingAgent(start string) string {
 	s.t.Helper()
 	p := s.api("POST", "/v1/pathways", object{
@@ -53,7 +53,7 @@ func (s *service) lastTransfer(id string) object {
 	return all[len(all)-1].(object)
 }
 
-// transferStatuses returns the statuses of the received call.transferred events.
+// transferStatuses returns the mode and status of each call.transferred event that the webhook receiver got.
 func (s *service) transferStatuses() []string {
 	var out []string
 	for _, e := range s.receiver.events("call.transferred") {
@@ -105,7 +105,7 @@ func TestBlindTransferIsNotifiedAndTraced(t *testing.T) {
 	s.checkSIPTrace(id)
 }
 
-// checkSIPTrace checks the three formats of a call's SIP trace and the call's events.
+// checkSIPTrace checks the SIP trace of a transferred call in its three formats, and the events of the call.
 func (s *service) checkSIPTrace(id string) {
 	t := s.t
 	t.Helper()
@@ -163,7 +163,7 @@ func TestFailedTransferReturnsCaller(t *testing.T) {
 	assert.Equal(t, []string{"bridge in_progress", "bridge failed"}, s.transferStatuses())
 }
 
-// bestPieceCorrelation returns the best correlation of any piece of a sound with another recording.
+// bestPieceCorrelation returns the best correlation of piece with any part of the recording all.
 func bestPieceCorrelation(piece, all []float64) (best float64) {
 	for at := 0; at+len(piece) <= len(all); at += 2 {
 		if c := sampleCorrelation(piece, all[at:at+len(piece)], 7); c > best {
@@ -173,8 +173,8 @@ func bestPieceCorrelation(piece, all []float64) (best float64) {
 	return best
 }
 
-// endCorrelation correlates the best piece of a sound's last two and a half seconds with another recording. On a
-// busy machine some pieces have gaps.
+// endCorrelation searches for pieces of the last seconds of sound in the recording all, and returns the best correlation.
+// It tries several pieces, because on a busy machine some of them have gaps.
 func endCorrelation(sound, all []float64) (best float64) {
 	for back := sampleRate; back <= 5*sampleRate/2 && best <= 0.9; back += sampleRate / 2 {
 		best = max(best, bestPieceCorrelation(sound[len(sound)-back:len(sound)-back+sampleRate/4], all))

@@ -62,8 +62,8 @@ func (s *service) callWithCredentials(from *sip.UserAgent, to, user, password st
 
 const description = "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\nm=audio 39998 RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\na=inactive\r\n"
 
-// Two trunks have the same source address. Calls without credentials must not reach the trunk with digest
-// authentication through the open trunk.
+// Two trunks have the same source address, and only one requires digest authentication. A call without credentials must
+// not reach numbers of the trunk that requires authentication.
 func TestOpenTrunkGivesNoAccessToDigestTrunkAtSameSource(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Two digest trunks have the same source address and their owners are different nodes. Each call goes to the trunk
-// whose credentials it has, through any node.
+// Two trunks with digest authentication have the same source address and belong to workspaces on different nodes. At any
+// node, the credentials of a call must select its trunk.
 func TestDigestAuthenticationSelectsNodeOfTrunk(t *testing.T) {
 	t.Parallel()
 	c := newNodeCluster(t, 2, fmt.Sprint("CALLBOARD_SHARDS=", clusterShardCount))

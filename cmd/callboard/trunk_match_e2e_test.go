@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// trunkCall is a call from an SBC that serves several trunks.
+// trunkCall is an inbound call from a session border controller (SBC) that serves several trunks.
 type trunkCall struct {
 	address, header, group, to string
 	scenario                   string // scenario of deploy/sipp; default: uac-trunk-header
@@ -49,8 +49,8 @@ func (s *service) placeTrunkCalls(list []trunkCall) (from []string) {
 	return from
 }
 
-// An SBC sends the calls of several trunks and workspaces from one address. The number, the credentials or a header
-// select the trunk.
+// A session border controller sends the calls of several trunks and workspaces from one address. The number, the
+// credentials or a header of a call must select its trunk.
 func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

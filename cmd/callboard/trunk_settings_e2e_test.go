@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// firstValues returns the first value of each kind in a scenario's log.
+// firstValues parses the lines "KIND value" in the log of a SIPp scenario. It returns the first value of each kind.
 func (p *sippPeer) firstValues() map[string]string {
 	text, _ := os.ReadFile(p.log)
 	out := map[string]string{}

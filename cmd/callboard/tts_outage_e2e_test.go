@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/engines/enginetest"
 )
 
-// TestCampaignPausesDialingWhileTTSEngineIsDown runs a campaign on the test carrier while the only TTS engine is
-// down. No contact counts as called, and all are called after the engine recovers.
+// While the only TTS engine is down, a campaign must pause without counting a contact as called. After the engine
+// recovers, all contacts must be called.
 func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	t.Parallel()
 	engine := enginetest.New(t)

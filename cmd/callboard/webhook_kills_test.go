@@ -28,8 +28,8 @@ type deliveryKills struct {
 	maxKillDelay  time.Duration // maximum time from the first delivery to the kill
 }
 
-// newDeliveryKills starts the service with endpoints that reject one of 32 events at first, so that retries are
-// pending at each kill.
+// newDeliveryKills starts a service with two webhook endpoints. They reject the first attempt of about one in 32 events,
+// so that retries are pending at each kill.
 func newDeliveryKills(t *testing.T, env ...string) *deliveryKills {
 	t.Helper()
 	c := &deliveryKills{paths: []string{"one", "two"}, eventsPerKill: 700, maxKillDelay: 600 * time.Millisecond}
@@ -47,8 +47,8 @@ func newDeliveryKills(t *testing.T, env ...string) *deliveryKills {
 	return c
 }
 
-// killAndRestart kills the service, inserts ten events per call and starts the service again. So kills happen while
-// the outbox creates deliveries and while they are sent.
+// killAndRestart kills the service, inserts new events into its store and restarts it. It returns after the first
+// delivery, so that the next kill interrupts the deliveries.
 func (c *deliveryKills) killAndRestart() {
 	c.t.Helper()
 	c.kill9()
@@ -65,8 +65,8 @@ func (c *deliveryKills) countMissing() (n int) {
 	return n
 }
 
-// TestKillsLoseNoDeliveryAndKeepOrder kills the service while it delivers. make chaos does so for CHAOS_DELIVERIES
-// deliveries.
+// If the service is killed while it delivers webhooks, no delivery may be lost, and the events of each subject must
+// arrive in order. make chaos runs the test with CHAOS_DELIVERIES deliveries.
 func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 	t.Parallel()
 	c := newDeliveryKills(t)
@@ -93,8 +93,8 @@ func TestKillsLoseNoDeliveryAndKeepOrder(t *testing.T) {
 		len(c.ids)*len(c.paths), rounds+1, again, retries)
 }
 
-// TestControlPositionStoredBeforeDeliveriesLosesEvents checks that the test above detects an outbox that stores its
-// position before its deliveries.
+// A service that commits the position of its event outbox before the webhook deliveries must lose deliveries. This
+// proves that TestKillsLoseNoDeliveryAndKeepOrder detects the fault.
 func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 	t.Parallel()
 	c := newDeliveryKills(t, "FAILPOINT_SPLIT_OUTBOX_COMMIT=1")
@@ -113,8 +113,8 @@ func TestControlPositionStoredBeforeDeliveriesLosesEvents(t *testing.T) {
 	}
 }
 
-// countQueued returns how many deliveries should exist for the events up to the outbox position of a stopped
-// service, and how many exist.
+// countQueued reads the store of a stopped service. It returns how many webhook deliveries should exist for the events
+// up to the outbox position, and how many exist.
 func (c *deliveryKills) countQueued() (should, are int) {
 	c.t.Helper()
 	ctx := context.Background()

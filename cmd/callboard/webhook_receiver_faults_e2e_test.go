@@ -12,15 +12,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// receiverFault is the behavior of a receiver for one delivery attempt, with the status that Callboard records (0:
-// none).
+// receiverFault is the behavior of a webhook receiver in one delivery attempt. status is the HTTP status that Callboard
+// must record, or 0 if there is no valid response.
 type receiverFault struct {
 	percent int // probability in percent
 	status  int
 	respond func(w http.ResponseWriter, r *http.Request)
 }
 
-// closeAfter writes some bytes of a response and closes the connection.
+// closeAfter returns a handler that writes the bytes of answer to the connection and closes it.
 func closeAfter(answer string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -57,7 +57,7 @@ func receiverFaults() []receiverFault {
 	}
 }
 
-// drawFault selects the behavior for an attempt, deterministically.
+// drawFault selects the behavior of the receiver for a delivery attempt. The same attempt always gets the same behavior.
 func drawFault(all []receiverFault, path, event, attempt string) receiverFault {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(path + event + attempt))
@@ -70,8 +70,7 @@ func drawFault(all []receiverFault, path, event, attempt string) receiverFault {
 	return all[0]
 }
 
-// TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults injects faults into webhook receivers. It compares
-// the fate of each event with the delivery rules.
+// Webhook receivers respond with random faults. Each event must be delivered, or listed as failed after all attempts.
 func TestEventsAreDeliveredOrListedAsFailedDespiteReceiverFaults(t *testing.T) {
 	t.Parallel()
 	const events = 80
@@ -144,7 +143,7 @@ type logEntry struct {
 	Retries, Attempts int
 }
 
-// readLogEntries reads one page of entries.
+// readLogEntries requests a page of log entries from the API. key is the JSON field that contains the list.
 func (s *service) readLogEntries(path, key string) (all []logEntry) {
 	s.t.Helper()
 	code, text, _, err := s.sendRequest("GET", path, nil)

@@ -34,8 +34,8 @@ type receivedRequest struct {
 	body []byte
 }
 
-// receiveSignedDelivery makes a service send one event over HTTPS during the rotation of its secret, and returns
-// the request.
+// receiveSignedDelivery makes a service send one event while the signing secret changes from secret to next. It returns
+// the request that the receiver got.
 func receiveSignedDelivery(t *testing.T, secret, next string) (got receivedRequest) {
 	t.Helper()
 	far := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ func TestWebhookGuideProgramsVerifyDeliveries(t *testing.T) {
 	}
 }
 
-// localReceiver is the program of a developer that receives forwarded events.
+// localReceiver represents the program of a developer, to which callboard listen forwards events.
 type localReceiver struct {
 	mu             sync.Mutex
 	url            string

@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/httpapi/apitest"
 )
 
-// bodiesWithIDs returns a valid body for each route whose body contains ids of other objects. {kind} stands for the
-// id of an object of that kind.
+// bodiesWithIDs returns a valid request body for each route whose body contains ids of other objects. A placeholder such
+// as {agent} stands for the id of an object of this kind.
 func bodiesWithIDs() map[string]string {
 	const (
 		campaign = `"agent_id": "{agent}", "pathway_id": "{pathway}", "compliance": {"dnc_list_id": "{dnc}"}`
@@ -85,7 +85,7 @@ var (
 	indexPattern = regexp.MustCompile(`\[\d+\]`)
 )
 
-// findPlaceholders returns the places of the placeholders in a body, with their kinds.
+// findPlaceholders returns the path of each placeholder in a request body, with the kind of object it stands for.
 func findPlaceholders(body any) map[string]string {
 	out := make(map[string]string)
 	var walk func(v any, at string)
@@ -109,7 +109,8 @@ func findPlaceholders(body any) map[string]string {
 	return out
 }
 
-// replacePlaceholders returns a copy of the body in which id determines the value of each placeholder.
+// replacePlaceholders returns a copy of the body in which id(path, kind) replaces each placeholder. at is the path of
+// body within the whole request body.
 func replacePlaceholders(body any, at string, id func(at, kind string) string) any {
 	switch v := body.(type) {
 	case object:
@@ -132,7 +133,7 @@ func replacePlaceholders(body any, at string, id func(at, kind string) string) a
 	return body
 }
 
-// tenant sends requests with the key of one workspace.
+// tenant sends requests with an API key of one workspace and stores the ids of the objects that it creates.
 type tenant struct {
 	*service
 	t   *testing.T
@@ -146,7 +147,7 @@ func (w *tenant) sendRequest(method, path string, body any) (int, []byte) {
 	return status, text
 }
 
-// createChildKey creates a child key for an environment of the workspace.
+// createChildKey creates an API key with the tenant's own key, for an environment of the workspace: live or test.
 func (w *tenant) createChildKey(environment string) string {
 	w.t.Helper()
 	status, text := w.sendRequest("POST", "/v1/api-keys", object{"name": "lent", "permissions": []string{"*:read", "*:write"}, "environment": environment})
@@ -194,13 +195,13 @@ func (w *tenant) createObjects(number string) {
 
 func allDayHours() []object { return []object{{"start": "00:00", "end": "24:00"}} }
 
-// hoursAhead returns the full hour after the given number of hours.
+// hoursAhead returns the time in the given number of hours, rounded down to the full hour.
 func hoursAhead(hours int) string {
 	return time.Now().Add(time.Duration(hours) * time.Hour).UTC().Truncate(time.Hour).Format(time.RFC3339)
 }
 
-// snapshot returns all objects of the tenant and the number of objects of each kind, without fields that change by
-// themselves.
+// snapshot returns all objects of the tenant as text, and their number by kind. It omits fields that change without a
+// request.
 func (w *tenant) snapshot() map[string]string {
 	w.t.Helper()
 	out := make(map[string]string)
@@ -229,16 +230,16 @@ func collectionPaths() map[string]string {
 	}
 }
 
-// referringBody is a request body with the places of its ids.
+// referringBody is a request body with the paths of the fields that contain ids of other objects.
 type referringBody struct {
 	route, method, path string
 	body                any
 	places              map[string]string
 }
 
-// checkForeignIDs sends each body with foreign ids: of another workspace, of the tenant's own test environment, and
-// of no object. All three must be rejected with the same response, which names the field, and must change nothing.
-// With the tenant's own ids the body is accepted.
+// checkForeignIDs sends each body with ids that the tenant must not use: ids of another workspace, of the tenant's
+// test environment, and unknown ids. The service must give the same error for all three, name the field and change
+// nothing. With the tenant's own ids it must accept the body.
 func (s *service) checkForeignIDs(t *testing.T) {
 	_, text, _ := s.tryRequest("GET", "/openapi.json", nil)
 	contract, err := apitest.Read(text)
@@ -292,7 +293,8 @@ func (s *service) checkForeignIDs(t *testing.T) {
 	assert.Greater(t, tried, 50)
 }
 
-// withLists replaces elements of a list by the list itself if the error names the list.
+// withLists returns the paths of the fields that an error should name. For elements of a list, the error may name the
+// list instead.
 func withLists(places, blamed []string) []string {
 	places = slices.Clone(places)
 	for i, at := range places {
@@ -335,11 +337,11 @@ func (w *tenant) collectBodies(contract *apitest.Contract) (out []referringBody)
 	return out
 }
 
-// ownID returns the id of the tenant's own object of a kind.
+// ownID returns the id of the object of a kind that the tenant has created.
 func (w *tenant) ownID(_, kind string) string { return w.ids[kind] }
 
-// sendWithIDs sends a body with foreign ids in some places, or with unknown ids if theirs is nil. It returns the
-// response without fields that vary between requests, and the fields that the error names.
+// sendWithIDs sends a request body in which the given fields have the ids of theirs, or unknown ids if theirs is nil. It
+// returns the response without fields that differ between requests, and the fields that the error names.
 func (w *tenant) sendWithIDs(l referringBody, places []string, theirs map[string]string) (response string, blamed []string) {
 	w.t.Helper()
 	var sent []string

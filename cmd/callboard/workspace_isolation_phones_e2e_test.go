@@ -25,16 +25,17 @@ func (w *tenant) registerPhone(username string) *softphone {
 	return p
 }
 
-// createPhoneAccount creates a phone that does not register. Phones of the test environment cannot register.
+// createPhoneAccount creates a phone in the API that no device registers, because phones of the test environment cannot
+// register.
 func (w *tenant) createPhoneAccount(username string) {
 	w.t.Helper()
 	w.ids["user"] = "sip:" + username + "@127.0.0.1"
 	w.createObject("phone", "/v1/phones", object{"extension": "1001", "name": "Desk", "username": username, "password": phonePassword})
 }
 
-// TestTransferNeverRingsPhonesOfOtherWorkspaces transfers a call to phones of another workspace and of the tenant's
-// test environment, by id and by user name. Both must be rejected like an unknown phone, although they have the
-// extension of the tenant's own phone. The caller stays with the agent.
+// A transfer to phones of another workspace or of the tenant's test environment, by id or by user name, must fail like
+// one to an unknown phone. This holds although these phones have the extension of the tenant's own phone. The caller
+// stays with the agent.
 func TestTransferNeverRingsPhonesOfOtherWorkspaces(t *testing.T) {
 	t.Parallel()
 	s := newService(t)

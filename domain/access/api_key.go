@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Format of an API key: svc_sk_live_<id>_<secret><checksum>.
+// Parts of the text of an API key: svc_sk_live_<id>_<secret><checksum>, or svc_sk_test_ for the test environment.
 const (
 	livePrefix   = "svc_sk_live_"
 	testPrefix   = "svc_sk_test_"
@@ -22,16 +22,16 @@ const (
 	keyLength    = len(livePrefix) + ulidLength + 1 + secretLength + crcLength
 )
 
-// Key holds the parts of an API key that can be read without a lookup.
+// Key holds the parts of an API key that can be read from its text, without the store.
 type Key struct {
-	ID          string // key_<ULID> of the row
+	ID          string // key_<ULID>, the ID of the stored key
 	Environment domain.Environment
 	Prefix      string // text before the secret; may be shown
 	Last4       string
 }
 
-// NewKey returns the API key for an ID (key_<ULID>) and 24 random bytes. The text is shown once, and only HashKey
-// of it is stored.
+// NewKey returns the text of an API key for an ID (key_<ULID>) and 24 random bytes. The API shows the text once. The
+// store keeps only its hash (HashKey).
 func NewKey(id string, env domain.Environment, random [24]byte) (text string, key Key, err error) {
 	id, err = domain.ParseID(domain.PrefixKey, id)
 	if err != nil {
@@ -47,8 +47,8 @@ func NewKey(id string, env domain.Environment, random [24]byte) (text string, ke
 	return text, key, err
 }
 
-// ParseKey parses an API key and verifies its checksum, so that a malformed key needs no lookup. The error is
-// always invalid_api_key.
+// ParseKey parses the text of an API key and verifies the checksum, so that a mistyped key is rejected without reading
+// the store. The error is always invalid_api_key.
 func ParseKey(text string) (Key, error) {
 	env, ok := domain.Live, strings.HasPrefix(text, livePrefix)
 	if strings.HasPrefix(text, testPrefix) {
@@ -71,8 +71,8 @@ func ParseKey(text string) (Key, error) {
 	}, nil
 }
 
-// HashKey returns the stored form of a key: HMAC-SHA-256 under the pepper, in hex. Keys contain 192 random bits and
-// need no slow password hash.
+// HashKey returns the form in which an API key is stored: HMAC-SHA-256 with the secret pepper, in hex. A slow password
+// hash is not needed, because keys contain 192 random bits.
 func HashKey(pepper []byte, text string) string {
 	mac := hmac.New(sha256.New, pepper)
 	mac.Write([]byte(text))

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrEgress is the error of an address to which the service may not connect.
+// ErrEgress is the error for an address to which the service must not connect on behalf of a tenant.
 var ErrEgress = errors.New("this address may not be reached")
 
 const httpsPort = 443
@@ -18,8 +18,8 @@ type EgressRule struct {
 	Port    uint16
 }
 
-// Egress decides which addresses the service may connect to: public addresses at port 443 and Ports, and everything
-// in Allow. The listeners and the store of the service are always forbidden. The zero value allows public addresses
+// Egress decides to which addresses the service may connect on behalf of a tenant. It allows public addresses at port
+// 443 and at Ports, and all addresses in Allow. It never allows OwnListeners. The zero value allows public addresses
 // at port 443.
 type Egress struct {
 	Allow          []EgressRule
@@ -54,7 +54,8 @@ func (e Egress) CheckAddress(to netip.AddrPort) error {
 	return nil
 }
 
-// AllowsPort reports whether connections to a port are allowed for any address. The check needs no name resolution.
+// AllowsPort reports whether a rule allows connections to a port at any address. It can be called before the address of
+// a host name is known.
 func (e Egress) AllowsPort(port uint16) bool {
 	return port != 0 && (e.AnyPort || e.isPublicPort(port) ||
 		slices.ContainsFunc(e.Allow, func(r EgressRule) bool { return r.Port == 0 || r.Port == port }))

@@ -15,8 +15,8 @@ import (
 // secretPrefix is the prefix of OAuth client secrets. Secret scanners search for it.
 const secretPrefix = "svc_cs_"
 
-// NewClientSecret returns an OAuth client secret made of 24 random bytes. It is shown once, and only HashKey of it
-// is stored.
+// NewClientSecret returns an OAuth client secret made of 24 random bytes, and its last four characters. The API shows the
+// secret once. The store keeps only its hash (HashKey).
 func NewClientSecret(random [24]byte) (text, last4 string) {
 	text = secretPrefix + domain.EncodeKeyBytes(random[:])
 	text += checksum(text)
@@ -42,8 +42,8 @@ func IntersectPermissions(a, b []domain.Permission) []domain.Permission {
 // maxScope limits the length of a scope parameter.
 const maxScope = 500
 
-// ParseScope parses the scope parameter of a client's request: permissions separated by spaces. Duplicates are
-// dropped. An empty scope means all permissions in allowed. The error is invalid_scope.
+// ParseScope parses the scope parameter of an OAuth client: permissions separated by spaces, all of which most must
+// cover. Duplicates are dropped. An empty scope means all permissions in most. The error is invalid_scope.
 func ParseScope(text string, most []domain.Permission) ([]domain.Permission, error) {
 	if len(text) > maxScope {
 		return nil, domain.Errorf(domain.OAuthInvalidScope, "The scope has more than %d characters.", maxScope)
@@ -82,14 +82,14 @@ const (
 	challengeLength = 43
 )
 
-// IsValidChallenge reports whether a text has the form of an S256 challenge.
+// IsValidChallenge reports whether a text has the form of a PKCE challenge of the method S256 (RFC 7636 §4.2).
 func IsValidChallenge(text string) bool {
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(text) == challengeLength && len(sum) == sha256.Size
 }
 
-// VerifyChallenge reports whether a verifier belongs to an S256 challenge. Without a challenge only an empty
-// verifier is valid, so that a lost challenge is detected.
+// VerifyChallenge reports whether a PKCE verifier belongs to an S256 challenge. If the authorization request had no
+// challenge, only an empty verifier is valid, so that a removed challenge is detected.
 func VerifyChallenge(challenge, verifier string) bool {
 	if challenge == "" {
 		return verifier == ""
@@ -127,8 +127,8 @@ func CheckCode(c *domain.OAuthCode, clientID, redirect, verifier string, now tim
 	return false, nil
 }
 
-// CheckRefresh decides whether a client may use a refresh token of a generation. reused is true if the token was
-// used before: the grant must then be revoked. The error is invalid_grant.
+// CheckRefresh checks whether a client may use the refresh token with this generation number. reused is true if the
+// token was already used: the grant must then be revoked. The error is invalid_grant.
 func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now time.Time) (reused bool, err error) {
 	switch {
 	case g.ClientID != clientID:
@@ -146,8 +146,8 @@ func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now tim
 // refreshPrefix is the prefix of refresh tokens: svc_rt_<grant>_<generation>_<proof>.
 const refreshPrefix = "svc_rt_"
 
-// NewRefreshToken returns the refresh token for a generation of a grant. The token contains an HMAC under the
-// pepper and need not be stored.
+// NewRefreshToken returns the refresh token with a generation number of a grant. The token contains an HMAC made with
+// the secret pepper, so it need not be stored.
 func NewRefreshToken(pepper []byte, grantID string, generation int) string {
 	body := refreshPrefix + strings.TrimPrefix(grantID, string(domain.PrefixGrant)+"_") + "_" + strconv.Itoa(generation)
 	return body + "_" + HashKey(pepper, "refresh "+body)

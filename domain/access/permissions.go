@@ -1,5 +1,5 @@
-// Package access decides which permissions and source addresses a credential has, and which addresses the service
-// may connect to. It also creates and verifies API keys, OAuth tokens and signed links. All functions are pure.
+// Package access decides which permissions and source addresses a credential has, and to which addresses the service may
+// connect for a tenant. It also creates and verifies API keys, OAuth tokens and signed links. All functions are pure.
 package access
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// IsKnownPermission reports whether p is a permission of the specification.
+// IsKnownPermission reports whether p is a permission that the API defines.
 func IsKnownPermission(p domain.Permission) bool {
 	switch p {
 	case domain.AllRead, domain.AllWrite, domain.CallsRead, domain.CallsWrite,
@@ -46,7 +46,7 @@ func IsSubset(child, parent []domain.Permission) bool {
 	return true
 }
 
-// CheckPermissions records problems with a list of permissions: an empty list and unknown permissions.
+// CheckPermissions adds a problem to p for an empty list and for each unknown permission. param names the request field.
 func CheckPermissions(param string, list []domain.Permission, p *domain.Problems) {
 	if len(list) == 0 {
 		p.Add(param, domain.CodeValidation, "at least one permission is needed")
@@ -58,10 +58,11 @@ func CheckPermissions(param string, list []domain.Permission, p *domain.Problems
 	}
 }
 
-// MaxAllowedIPs limits the address list of a key.
+// MaxAllowedIPs is the maximum number of allowed source addresses of an API key.
 const MaxAllowedIPs = 100
 
-// CheckAllowedIPs records every entry that is neither an IP address nor a CIDR.
+// CheckAllowedIPs adds a problem to p for each entry that is neither an IP address nor a CIDR network. param names the
+// request field.
 func CheckAllowedIPs(param string, list []string, p *domain.Problems) {
 	if len(list) > MaxAllowedIPs {
 		p.Add(param, domain.CodeValidation, "at most %d entries are allowed", MaxAllowedIPs)

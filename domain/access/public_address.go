@@ -31,8 +31,8 @@ var special4 = []netip.Prefix{
 	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, broadcast
 }
 
-// global6 is the IPv6 range that contains public hosts. All other addresses (loopback, mapped, NAT64, unique local,
-// link-local, multicast, …) are rejected.
+// global6 is the IPv6 range that contains public hosts. PublicAddress rejects all other IPv6 addresses, such as loopback,
+// NAT64, unique local, link-local and multicast.
 var global6 = netip.MustParsePrefix("2000::/3")
 
 // special6 lists the networks within global6 without public hosts.

@@ -20,7 +20,8 @@ func NewLinkToken(k *domain.LinkKey, callID string, until time.Time) string {
 	return k.WorkspaceID + "." + end + "." + base64.RawURLEncoding.EncodeToString(signature(k, callID, end))
 }
 
-// LinkTokenWorkspace returns the workspace in a token without verification. It returns "" for malformed tokens.
+// LinkTokenWorkspace returns the workspace ID in a token of a recording link, without verifying the token. It returns ""
+// for malformed tokens.
 func LinkTokenWorkspace(token string) string {
 	workspace, _, _ := strings.Cut(token, ".")
 	if _, err := domain.ParseID(domain.PrefixWorkspace, workspace); err != nil {
@@ -29,8 +30,8 @@ func LinkTokenWorkspace(token string) string {
 	return workspace
 }
 
-// VerifyLinkToken reports whether a token gives access to the recording of a call. expired is true for a valid
-// token whose time has passed.
+// VerifyLinkToken verifies the token of a recording link. opens is true if the token gives access to the recording of the
+// call. late is true if the token was valid but has expired.
 func VerifyLinkToken(k *domain.LinkKey, callID, token string, now time.Time) (opens, late bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || parts[0] != k.WorkspaceID || k.Secret == "" {

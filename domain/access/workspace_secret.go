@@ -9,8 +9,8 @@ import (
 // maxWorkspaceSecret limits the length of the secret in bytes.
 const maxWorkspaceSecret = 200
 
-// JoinWorkspaceSecret combines a secret with its workspace, so that the stored row can be found: <ULID of the
-// workspace>.<secret>. Cookies, sign-in links and tickets have this form.
+// JoinWorkspaceSecret prepends the ULID of a workspace to a secret of the workspace: <ULID>.<secret>. The service can thus
+// find the stored secret. Cookies, sign-in links and tickets have this form.
 func JoinWorkspaceSecret(workspace, secret string) string {
 	return strings.TrimPrefix(workspace, string(domain.PrefixWorkspace)+"_") + "." + secret
 }

@@ -1,5 +1,5 @@
-// Package alert decides when an alert fires and when it is resolved, and formats notifications. It has no clock,
-// store or mail server.
+// Package alert decides when an alert fires and when it is resolved, and formats notifications. Callers pass the time
+// and the measurements.
 package alert
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Reading is the measurement of one subject of an alert rule.
+// Reading is the measurement of an alert rule for one subject, such as a trunk or a workspace.
 type Reading struct {
 	WorkspaceID string // workspace of the subject; empty: all workspaces together
 	Subject     string // ID of the trunk, endpoint or workspace, or AllWorkspaces
@@ -23,14 +23,14 @@ type Reading struct {
 // AllWorkspaces is the subject of a rule that combines all workspaces.
 const AllWorkspaces = "all"
 
-// ResolveAfter is how long the condition must be absent before an alert is resolved. StaleAfter is how long data
-// may be missing before an alert is resolved. Both prevent repeated notifications.
+// ResolveAfter is how long the condition of a firing alert must be absent before the alert is resolved. StaleAfter is how
+// long its measurements may be missing before it is resolved. Both prevent repeated notifications.
 const (
 	ResolveAfter = 5 * time.Minute
 	StaleAfter   = time.Hour
 )
 
-// Notification is the kind of notification that follows from a reading.
+// Notification is the notification that must be sent after a reading, if any.
 type Notification uint8
 
 // The kinds of notifications.
@@ -40,8 +40,9 @@ const (
 	NotifyResolved
 )
 
-// ApplyReading returns the state of an alert after a reading, and the notification to send. after is nil if there
-// is no alert. before is not modified. If the clock is set back, the alert waits.
+// ApplyReading returns the state of an alert after a reading, and the notification to send. before is the previous state,
+// or nil without an alert, and is not modified. after is nil if there is no alert. If the clock is set back, the alert
+// does not change until the time is reached again.
 func ApplyReading(r *domain.AlertRule, before *domain.Alert, in Reading, now time.Time) (after *domain.Alert, notification Notification) {
 	if before == nil {
 		if !in.Known || !in.Bad {
@@ -108,7 +109,8 @@ func resolveDelay(r *domain.AlertRule) time.Duration {
 	return ResolveAfter
 }
 
-// HasChangedState reports whether the state of an alert has changed. Changed values alone do not count.
+// HasChangedState reports whether the status of an alert has changed, or whether its condition has begun or ceased to be
+// absent. A changed measurement alone does not count.
 func HasChangedState(before, after *domain.Alert) bool {
 	if before == nil || after == nil {
 		return before != after
@@ -116,7 +118,8 @@ func HasChangedState(before, after *domain.Alert) bool {
 	return before.Status != after.Status || (before.WellSince == nil) != (after.WellSince == nil)
 }
 
-// AnswerRateReading returns the reading of a rule for the share of answered calls.
+// AnswerRateReading returns the reading of a rule about the share of answered calls. With too few attempts the reading is
+// not known.
 func AnswerRateReading(r *domain.AlertRule, of, subject, name string, attempts, answered int) Reading {
 	in := Reading{WorkspaceID: of, Subject: subject, Name: name, Bound: r.Below, Count: attempts, Known: attempts > 0 && attempts >= r.MinCalls}
 	if attempts > 0 {
@@ -126,7 +129,7 @@ func AnswerRateReading(r *domain.AlertRule, of, subject, name string, attempts, 
 	return in
 }
 
-// SpendReading returns the reading of a rule for the used share of a spend cap. A cap of 0 means no cap.
+// SpendReading returns the reading of a rule about the used share of a spend cap. most is the cap. 0 means no cap.
 func SpendReading(r *domain.AlertRule, of, subject, name string, spent, most domain.Amount) Reading {
 	in := Reading{WorkspaceID: of, Subject: subject, Name: name, Bound: r.Share, Known: true}
 	if most > 0 {
@@ -136,7 +139,8 @@ func SpendReading(r *domain.AlertRule, of, subject, name string, spent, most dom
 	return in
 }
 
-// MailRetryDelay returns the delay after a number of failed attempts to send a mail.
+// MailRetryDelay returns how long to wait before the next attempt to send an alert mail. tries is the number of failed
+// attempts.
 func MailRetryDelay(tries int) time.Duration {
 	waits := []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 	if tries >= 1 && tries <= len(waits) {

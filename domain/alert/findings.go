@@ -6,14 +6,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Findings holds the readings of one rule from one shard.
+// Findings holds the readings of one alert rule for the workspaces of one shard, or of several shards after Add.
 type Findings struct {
 	Readings []Reading `json:"readings,omitempty"`
 	Unread   []string  `json:"unread,omitempty"` // workspaces that did not answer
-	// Silent means that Unread contains workspaces of a shard that did not answer. Their contribution to a combined
-	// rule is unknown.
+	// Silent is true if Unread contains workspaces of a shard that did not answer. The calls and the spend of these
+	// workspaces are then missing in the sums.
 	Silent bool `json:"silent,omitempty"`
-	// Sums of the shard for a rule that combines all workspaces.
+	// Sums over the workspaces of the shard, for a rule that counts all workspaces together.
 	Attempts int64         `json:"attempts,omitempty"`
 	Answered int64         `json:"answered,omitempty"`
 	Spent    domain.Amount `json:"spent,omitempty"`
@@ -44,8 +44,8 @@ func RuleForPeers(r *domain.AlertRule) *domain.AlertRule {
 	}
 }
 
-// Results returns the readings of a rule over all shards, and the workspaces without data. An empty workspace ID
-// stands for all workspaces together.
+// Results returns the readings of a rule for all shards, and the IDs of the workspaces without a reading. An empty ID
+// means the reading for all workspaces together.
 func (l *Findings) Results(r *domain.AlertRule) ([]Reading, []string) {
 	if !r.Together {
 		return l.Readings, l.Unread
@@ -66,7 +66,7 @@ func WatchesWorkspace(r *domain.AlertRule, workspaceID string) bool {
 	return r.WatchesWorkspaceID == "" || r.WatchesWorkspaceID == workspaceID
 }
 
-// RulesForWorkspaces returns the rules that cover any workspace for which has returns true.
+// RulesForWorkspaces returns the rules that cover all workspaces, or a workspace for which is returns true.
 func RulesForWorkspaces(rules []*domain.AlertRule, is func(workspaceID string) bool) []*domain.AlertRule {
 	return slices.DeleteFunc(slices.Clone(rules), func(r *domain.AlertRule) bool { return r.WatchesWorkspaceID != "" && !is(r.WatchesWorkspaceID) })
 }

@@ -12,8 +12,8 @@ import (
 // maxName limits the length of names in notifications.
 const maxName = 80
 
-// NotificationLine returns a notification in one line. Names are untrusted: line breaks and control characters are
-// removed.
+// NotificationLine returns a notification as one line of text. It removes line breaks and control characters from names,
+// because tenants choose them.
 func NotificationLine(a *domain.Alert, kind Notification) string {
 	text := Message(a)
 	if kind == NotifyResolved {

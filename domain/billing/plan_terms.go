@@ -1,17 +1,16 @@
-// Package billing prices the call attempts and messages of a month by plan and tariff. It works on counters and
-// does not read the ledger.
+// Package billing prices the call attempts and messages of a month by plan and tariff. It uses the daily usage counters
+// and does not read the usage ledger.
 package billing
 
 import "github.com/callboard/callboard/domain"
 
-// Terms is the price of attempts in one month.
+// Terms holds the number of included call attempts per month and the price of each further attempt.
 type Terms struct {
 	Included int           // attempts that the plan includes
 	Micros   domain.Amount // price of each further attempt
 }
 
-// PlanTerms returns the terms of a plan (specification, Limits). ok is false for enterprise, whose terms are set
-// for each account.
+// PlanTerms returns the terms of a plan. ok is false for the enterprise plan, whose terms are set for each account.
 func PlanTerms(p domain.Plan) (t Terms, ok bool) {
 	switch p {
 	case domain.Starter:

@@ -2,8 +2,8 @@ package billing
 
 import "github.com/callboard/callboard/domain"
 
-// CurrentTariff returns the tariff for new attempts of a workspace. Enterprise accounts have individual terms, or
-// none. The price of message segments is set by the operator on every plan.
+// CurrentTariff returns the tariff for new call attempts and messages of a workspace. Enterprise accounts have individual
+// terms, or none. On every plan the operator sets the price of a message segment.
 func CurrentTariff(w *domain.Workspace) domain.Tariff {
 	t := domain.Tariff{WorkspaceID: w.ID, Number: w.Tariff, Plan: w.Plan, From: w.UpdatedAt}
 	if m := w.SegmentPrice; m != nil {
@@ -20,9 +20,8 @@ func CurrentTariff(w *domain.Workspace) domain.Tariff {
 	return t
 }
 
-// ChangeTariff assigns the next tariff number to a changed workspace if its price has changed. It returns the
-// tariffs to store with the change: the new tariff and, the first time, also the previous tariff, which is not
-// stored yet.
+// ChangeTariff gives a changed workspace w the next tariff number if its price has changed. It returns the tariffs to
+// store in the same commit: the new tariff and, at the first change, also the previous tariff, which is not yet stored.
 func ChangeTariff(before, w *domain.Workspace) []*domain.Tariff {
 	was, is := CurrentTariff(before), CurrentTariff(w)
 	if was.Plan == is.Plan && was.Included == is.Included && was.Micros == is.Micros && was.Segment == is.Segment {
@@ -37,12 +36,11 @@ func ChangeTariff(before, w *domain.Workspace) []*domain.Tariff {
 	return []*domain.Tariff{&is, &was}
 }
 
-// Meter prices the attempts of one month in sequence. An attempt is free while the quota of its tariff is not used
-// up; otherwise it costs the price of its tariff. A change of plan in mid-month therefore affects only later
-// attempts.
+// Meter prices the call attempts of one month one after the other. An attempt is free until the quota of its tariff is
+// used up. Later attempts cost the price of their tariff. A change of plan therefore affects only later attempts.
 type Meter struct{ used int }
 
-// Price prices the next attempts, which all have the same tariff.
+// Price prices the next call attempts of the month, which all have the same tariff.
 func (m *Meter) Price(t domain.Tariff, attempts int) Charge {
 	attempts = max(0, attempts)
 	c := Charge{Included: min(attempts, max(0, t.Included-m.used))}
@@ -52,13 +50,13 @@ func (m *Meter) Price(t domain.Tariff, attempts int) Charge {
 	return c
 }
 
-// Charge is the price of a number of attempts.
+// Charge is the price of a number of call attempts, with the numbers of free and of charged attempts.
 type Charge struct {
 	Included, Overage int
 	Micros            domain.Amount
 }
 
-// Add adds another charge.
+// Add adds the numbers and the price of another charge.
 func (c *Charge) Add(o Charge) {
 	c.Included += o.Included
 	c.Overage += o.Overage

@@ -6,17 +6,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// PricedUsage is a row of usage counters with its price.
+// PricedUsage holds the usage counters of one day and tariff, with their price.
 type PricedUsage struct {
 	*domain.Usage
 
-	AttemptsBefore int // attempts of the same month in earlier rows
+	AttemptsBefore int // call attempts on earlier days of the same month
 	Charge         Charge
 	SMS            domain.Amount
 }
 
-// PriceUsage prices the rows of whole months in the order of days. The price of a day depends on the earlier days
-// of its month.
+// PriceUsage prices the usage counters of whole months, in the order of days. Months must be complete, because the price
+// of a day depends on the earlier days of its month.
 func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsage {
 	out := make([]PricedUsage, 0, len(rows))
 	var meter Meter
@@ -32,8 +32,8 @@ func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsa
 	return out
 }
 
-// Summarize sets Total, Months and Days to the sums of the rows from the day
-// u.From on. The rows are in the order of days.
+// Summarize sets Total, Months and Days to the sums of the priced counters from the day u.From on. rows must be in the
+// order of days.
 func (u *Usage) Summarize(rows []PricedUsage) {
 	var total sum
 	var months, days []*sum
@@ -54,7 +54,7 @@ func (u *Usage) Summarize(rows []PricedUsage) {
 	}
 }
 
-// sum adds up the priced rows of a day, a month or the whole range.
+// sum adds up the priced counters of a day, a month or the whole range.
 type sum struct {
 	name   string
 	counts domain.Usage
@@ -68,7 +68,7 @@ func (s *sum) add(r PricedUsage) {
 	s.sms = s.sms.Plus(r.SMS)
 }
 
-// addTo adds a row to the last sum, or to a new one if that has another name.
+// addTo adds r to the last sum if it has the given name, such as a month. Otherwise it appends a new sum.
 func addTo(sums []*sum, name string, r PricedUsage) []*sum {
 	if len(sums) == 0 || sums[len(sums)-1].name != name {
 		sums = append(sums, &sum{name: name})

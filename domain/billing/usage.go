@@ -12,7 +12,7 @@ type UsageQuery struct{ From, To time.Time }
 // MaxUsageDays limits the length of a UsageQuery.
 const MaxUsageDays = 366
 
-// Used is the usage in a period and its cost. Each attempt is priced by the tariff under which it was opened.
+// Used is the usage in a period and its cost. The price of a call attempt is that of the tariff at its start.
 type Used struct {
 	Attempts        int          `json:"attempts"`
 	Included        int          `json:"included"`

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// AppointmentAction is an action on an appointment during a call, as in its result.
+// AppointmentAction is the result of an action on an appointment during a call.
 type AppointmentAction struct {
 	Action string    `json:"action"` // book, confirm, cancel or reschedule
 	ID     string    `json:"appointment_id"`
@@ -17,7 +17,8 @@ type AppointmentAction struct {
 // CallAppointments lists the appointments that a call booked and did not cancel, oldest first.
 type CallAppointments []AppointmentAction
 
-// Apply returns the list after another action. Actions on appointments of other calls change nothing.
+// Apply returns the list after another action of the call. Actions on appointments that the call has not booked change
+// nothing.
 func (m CallAppointments) Apply(a AppointmentAction) CallAppointments {
 	at := slices.IndexFunc(m, func(b AppointmentAction) bool { return b.ID == a.ID })
 	switch {

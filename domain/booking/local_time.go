@@ -6,9 +6,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ParseLocalTime parses a time in RFC 3339, or a local time of zone without offset. A local time that occurs twice
-// or never, because clocks are changed, is an error. So is a time that is not on a full minute. The error has no
-// param.
+// ParseLocalTime parses a time in RFC 3339, or a local time in zone without a UTC offset. It returns an error for a local
+// time that occurs twice or never because clocks are changed, and for a time with seconds. The error names no request
+// field.
 func ParseLocalTime(text string, zone *time.Location) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return requireWholeMinute(t.UTC())
@@ -52,8 +52,8 @@ func WallClockInstants(wall time.Time, zone *time.Location) []time.Time {
 	return out
 }
 
-// ParseRangeBound parses the bound of a range: a time like ParseLocalTime, or a day. A day starts at its first
-// midnight. If clocks skip midnight, the day starts at the change.
+// ParseRangeBound parses the start or the end of a time range: a time as ParseLocalTime accepts it, or a day. A day means
+// its first midnight or, if clocks skip midnight, the instant of the change.
 func ParseRangeBound(text string, zone *time.Location) (time.Time, error) {
 	if day, err := time.Parse(time.DateOnly, text); err == nil {
 		for wall := day; wall.Before(day.Add(24 * time.Hour)); wall = wall.Add(30 * time.Minute) {

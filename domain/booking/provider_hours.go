@@ -26,14 +26,15 @@ const (
 	defaultClose = "17:00"
 )
 
-// Span is a period of time, [Start, End).
+// Span is a period of time that includes Start and excludes End.
 type Span struct{ Start, End time.Time }
 
 func weekdays() []string {
 	return []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 }
 
-// SetProviderDefaults sets omitted fields of a provider: UTC, slots of 30 minutes, and office hours.
+// SetProviderDefaults sets omitted fields of a provider: the zone UTC, slots of 30 minutes, and office hours from Monday
+// to Friday.
 func SetProviderDefaults(x *domain.Provider) {
 	x.Timezone = cmp.Or(x.Timezone, "UTC")
 	x.SlotMinutes = cmp.Or(x.SlotMinutes, DefaultSlot)
@@ -51,7 +52,7 @@ func SetProviderDefaults(x *domain.Provider) {
 	}
 }
 
-// Hours is the parsed calendar of a provider.
+// Hours holds the parsed opening hours and excluded dates of a provider.
 type Hours struct {
 	zone   *time.Location
 	open   [7][]secondsSpan // by time.Weekday
@@ -69,7 +70,7 @@ func ParseHours(x *domain.Provider) (Hours, error) {
 	return h, p.Err()
 }
 
-// ValidateProvider records all problems with the hours of a provider.
+// ValidateProvider adds all problems with the opening hours of a provider to p.
 func ValidateProvider(x *domain.Provider, p *domain.Problems) {
 	parseHours(x, p)
 	ValidateReminderHours(x.ReminderHours, p)
@@ -150,16 +151,16 @@ func parseMinutes(text string) (int, bool) {
 // Zone returns the time zone of the provider.
 func (h Hours) Zone() *time.Location { return h.zone }
 
-// openPiece is a part of an opening span. day and from identify the span. A change of the clocks can split a span
-// into two pieces.
+// openPiece is an opening span, or a part of one if a change of the clocks splits it. day and from identify the opening
+// span to which the part belongs.
 type openPiece struct {
 	Span
 	day  string
 	from int64
 }
 
-// openPieces returns the opening hours between two times, in order: all times at which the local clock shows a time
-// within a span of its day. The range is split at changes of the clocks, so that each part has one UTC offset.
+// openPieces returns the parts of the opening hours between two times, in order. It splits them at changes of the clocks,
+// so that each part has one UTC offset.
 func (h Hours) openPieces(from, to time.Time) []openPiece {
 	var out []openPiece
 	for from.Before(to) {
@@ -218,8 +219,8 @@ func (h Hours) IsOpen(s Span) bool {
 }
 
 // FindSlots returns at most most free spans of a length that start within [from, to). Each lies within one opening
-// span and overlaps no booked span. Slots start at multiples of the slot length from the start of the opening span.
-// more reports whether further slots exist.
+// span and overlaps no booked span. Slots start at multiples of the slot length from the start of the opening span. more
+// reports whether further slots exist.
 func (h Hours) FindSlots(from, to time.Time, length time.Duration, booked []domain.Booked, most int) (out []Span, more bool) {
 	for _, p := range h.openSpans(from, to.Add(length)) {
 		for at := p.Start; !at.Add(length).After(p.End) && at.Before(to); at = at.Add(h.slot) {
@@ -249,7 +250,7 @@ func (h Hours) openSpans(from, to time.Time) []openPiece {
 	return slices.DeleteFunc(out, func(p openPiece) bool { return !p.End.After(from) || !p.Start.Before(to) })
 }
 
-// IsFree reports whether a span overlaps no booked span except that of one appointment.
+// IsFree reports whether a span overlaps no booked span. It ignores the booked span of the appointment but.
 func IsFree(booked []domain.Booked, s Span, but string) bool {
 	return !slices.ContainsFunc(booked, func(b domain.Booked) bool {
 		return b.AppointmentID != but && b.Start.Before(s.End) && s.Start.Before(b.End)

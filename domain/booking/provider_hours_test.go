@@ -28,8 +28,8 @@ func provider(zone string, spans ...domain.OpenSpan) *domain.Provider {
 	return x
 }
 
-// For any zone, hours and bookings: a time is open if the local clock shows a time within the hours. Each slot is
-// open and free for its whole length, and no two slots start at the same time.
+// For any zone, hours and bookings, a time must be open exactly if the local clock shows a time within the hours. Each
+// slot must be open and free for its whole length, and no two slots may start at the same time.
 func TestSlotsLieWithinLocalHours(t *testing.T) {
 	t.Parallel()
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Asia/Kolkata", "Africa/Casablanca"}

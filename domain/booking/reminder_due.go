@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ReminderDue returns the row that schedules the next reminder of an appointment. pending is false without
-// scheduled reminders: then the row must not exist. An overdue reminder is due now.
+// ReminderDue returns the record by which the service finds the next reminder of an appointment. If pending is false, no
+// reminder is scheduled and the record must not be stored. An overdue reminder is due now.
 func ReminderDue(a *domain.Appointment, now time.Time) (row *domain.ReminderDue, pending bool) {
 	at, pending := a.NextReminder()
 	if at.Before(now) {

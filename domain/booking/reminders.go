@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Defaults of reminders.
+// Default hours and time limits of reminders.
 const (
 	defaultReminderStart = "08:00"
 	defaultReminderEnd   = "21:00"
@@ -17,13 +17,13 @@ const (
 	reminderGrace        = 5 * time.Minute  // a reminder that is later than this was missed by the service
 )
 
-// CodeTooLate means that a reminder was skipped because it was too late.
+// CodeTooLate is the reason of a reminder that the service skipped because it was too late to send it.
 const CodeTooLate domain.Code = "too_late"
 
-// DefaultReminderText is the text of a reminder without a text of its own.
+// DefaultReminderText is the text of a reminder whose definition contains no text.
 const DefaultReminderText = "Reminder: {{patient_name}}, you have an appointment with {{provider}} on {{date}} at {{time}}."
 
-// WithDefaultHours returns hours with defaults for missing values, 08:00 to 21:00. h may be nil.
+// WithDefaultHours returns reminder hours in which missing values are replaced by 08:00 and 21:00. h may be nil.
 func WithDefaultHours(h *domain.ReminderHours) domain.ReminderHours {
 	if h == nil {
 		return domain.ReminderHours{Start: defaultReminderStart, End: defaultReminderEnd}
@@ -31,7 +31,7 @@ func WithDefaultHours(h *domain.ReminderHours) domain.ReminderHours {
 	return domain.ReminderHours{Start: cmp.Or(h.Start, defaultReminderStart), End: cmp.Or(h.End, defaultReminderEnd)}
 }
 
-// ValidateReminderHours records problems with reminder hours.
+// ValidateReminderHours adds a problem to p if the reminder hours are no valid times or do not end after their start.
 func ValidateReminderHours(h *domain.ReminderHours, p *domain.Problems) {
 	if h == nil {
 		return
@@ -47,7 +47,7 @@ func ValidateReminderHours(h *domain.ReminderHours, p *domain.Problems) {
 	}
 }
 
-// reminderWindow returns the reminder hours of the local day of a time.
+// reminderWindow returns the start and the end of the reminder hours on the local day that contains at.
 func reminderWindow(at time.Time, h domain.ReminderHours, zone *time.Location) (open, closes time.Time) {
 	from, _ := parseMinutes(h.Start) // validated when it was saved
 	to, _ := parseMinutes(h.End)
@@ -55,8 +55,8 @@ func reminderWindow(at time.Time, h domain.ReminderHours, zone *time.Location) (
 	return time.Date(y, m, d, 0, from, 0, 0, zone), time.Date(y, m, d, 0, to, 0, 0, zone)
 }
 
-// NextReminderTime reports whether a time lies within the reminder hours. Otherwise next is the start of the next
-// hours.
+// NextReminderTime returns now and true if now lies within the reminder hours. Otherwise it returns the next start of the
+// reminder hours and false.
 func NextReminderTime(now time.Time, h domain.ReminderHours, zone *time.Location) (next time.Time, ok bool) {
 	open, closes := reminderWindow(now, h, zone)
 	switch {
@@ -69,8 +69,9 @@ func NextReminderTime(now time.Time, h domain.ReminderHours, zone *time.Location
 	return open, false
 }
 
-// ReminderTime returns the time of a reminder: before the appointment or, outside the hours, at their next start.
-// If less than half an hour would remain, it is the last minute of the previous hours.
+// ReminderTime returns the time of a reminder for an appointment at the time at: before earlier or, if that is outside the
+// reminder hours, at their next start. If less than half an hour would then remain, it returns the last minute of the
+// previous reminder hours.
 func ReminderTime(at time.Time, before time.Duration, h domain.ReminderHours, zone *time.Location) time.Time {
 	due := at.Add(-before)
 	next, ok := NextReminderTime(due, h, zone)
@@ -84,8 +85,8 @@ func ReminderTime(at time.Time, before time.Duration, h domain.ReminderHours, zo
 	return closes.Add(-time.Minute).UTC()
 }
 
-// ScheduleReminders sets the reminders of an appointment, in order of their time. Reminders whose time has passed
-// are skipped.
+// ScheduleReminders sets the reminders of an appointment from their definitions, in the order of their times. A reminder
+// whose time has passed is marked as skipped.
 func ScheduleReminders(a *domain.Appointment, orders []domain.Reminder, h domain.ReminderHours, zone *time.Location, now time.Time) {
 	a.Reminders = make([]domain.AppointmentReminder, 0, len(orders))
 	for _, o := range orders {
@@ -101,7 +102,7 @@ func ScheduleReminders(a *domain.Appointment, orders []domain.Reminder, h domain
 	slices.SortStableFunc(a.Reminders, func(x, y domain.AppointmentReminder) int { return x.DueAt.Compare(y.DueAt) })
 }
 
-// ReminderDefinitions returns the reminders of an appointment as they were defined.
+// ReminderDefinitions returns the definitions from which the reminders of an appointment were scheduled.
 func ReminderDefinitions(a *domain.Appointment) []domain.Reminder {
 	out := make([]domain.Reminder, len(a.Reminders))
 	for i := range a.Reminders {
@@ -120,9 +121,9 @@ func CancelReminders(a *domain.Appointment) {
 	}
 }
 
-// DueReminders returns the indexes of the reminders to send now. It skips reminders that are too late or superseded
-// by a later reminder, and delays reminders outside the hours. look is the time of the planned check, which is
-// earlier than now if the service was down. changed reports whether the appointment has to be stored.
+// DueReminders returns the indexes of the reminders to send now. It skips reminders that are too late or superseded by one
+// nearer to the appointment. It delays reminders outside the reminder hours. look is the time at which the service should
+// have looked for due reminders: earlier than now if it was down. changed reports whether the appointment must be stored.
 func DueReminders(a *domain.Appointment, h domain.ReminderHours, zone *time.Location, look, now time.Time) (send []int, changed bool) {
 	a.Reminders = slices.Clone(a.Reminders)
 	next, open := NextReminderTime(now, h, zone)

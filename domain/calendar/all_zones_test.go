@@ -17,10 +17,11 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// quarter is the resolution of the comparison. All zone offsets and all windows below are multiples of it.
+// quarter is the time resolution of the comparison in seconds. All zone offsets and all tested hours are multiples of it.
 const quarter = 15 * 60
 
-// pattern is a calendar in plain numbers for the reference calculation.
+// pattern describes calling hours and a schedule as plain numbers, for a calculation that is independent of package
+// calendar.
 type pattern struct {
 	name       string
 	from, to   int64 // quarters of the day
@@ -65,7 +66,8 @@ func patterns() []pattern {
 	}
 }
 
-// allows is the reference calculation. It uses offsets and divisions, no calendar.
+// allows calculates independently of package calendar whether calls are allowed at a Unix time. It uses only zone offsets
+// and divisions.
 func (p pattern) allows(at int64, dayZone *time.Location, zones []*time.Location) bool {
 	local := at + offset(at, dayZone)
 	day := floor(local, 86400)
@@ -125,8 +127,8 @@ func (p pattern) rules(t *testing.T, dayZone string, cache *calendar.Zones) cale
 	return r
 }
 
-// sweep compares a calling window with an independent calculation at every hour between from and to. At some hours
-// it also compares a time a few seconds or minutes later, with the same expected result.
+// sweep compares a calling window with the independent calculation at every hour between from and to. At some hours it
+// also compares a time a few seconds or minutes later. It returns the number of comparisons.
 func sweep(t *testing.T, p pattern, w calendar.Window, name string, dayZone *time.Location, zones []*time.Location, from, to, ahead int64) int {
 	t.Helper()
 	n := int((ahead - from) / quarter)
@@ -182,8 +184,8 @@ func everyZone(t *testing.T) []string {
 	return names
 }
 
-// `make nightly` compares every zone, pattern and hour of two years. Otherwise the test compares three days around
-// each change of the clocks, and some days by zone and pattern.
+// Calling windows must equal an independent calculation in every time zone. With NIGHTLY the test compares every hour of
+// two years. Otherwise it compares three days around each change of the clocks and some other days.
 func TestEveryZoneOpensAsReferenceCalculation(t *testing.T) {
 	t.Parallel()
 	const begin, years = 1767225600, 2 * 365 * 86400 // from 2026-01-01

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// DayBounds returns the earliest start and the latest end of a calendar day in several zones. Without zones it uses
-// all zones of the earth.
+// DayBounds returns the earliest start and the latest end of the current calendar day in several zones. Without zones it
+// uses the zones of the earth with the largest and the smallest UTC offset.
 func DayBounds(zones []*time.Location, now time.Time) (since, until time.Time) {
 	if len(zones) == 0 {
 		zones = []*time.Location{time.FixedZone("", 14*3600), time.FixedZone("", -12*3600)}
@@ -23,12 +23,12 @@ func DayBounds(zones []*time.Location, now time.Time) (since, until time.Time) {
 	return since, until
 }
 
-// DayBounds returns the day for a number, by its zones.
+// DayBounds returns the earliest start and the latest end of the current day in the possible zones of a phone number.
 func (s *SharedZones) DayBounds(e164 string, now time.Time) (since, until time.Time) {
 	return DayBounds(s.numberZones(e164), now)
 }
 
-// numberZones returns the zones of a number, or nil for an invalid number.
+// numberZones returns the possible time zones of a phone number, or nil for an invalid number.
 func (s *SharedZones) numberZones(e164 string) []*time.Location {
 	s.mu.Lock()
 	defer s.mu.Unlock()

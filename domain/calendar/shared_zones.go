@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// SharedZones is Zones for concurrent use.
+// SharedZones wraps Zones for concurrent use.
 type SharedZones struct {
 	mu    sync.Mutex
 	zones *Zones
@@ -15,7 +15,7 @@ type SharedZones struct {
 // NewSharedZones returns an empty cache.
 func NewSharedZones() *SharedZones { return &SharedZones{zones: NewZones()} }
 
-// HoursWindow returns the window of calling hours for a number, without a schedule.
+// HoursWindow returns the times at which calling hours allow calls to a phone number.
 func (s *SharedZones) HoursWindow(hours domain.CallingHours, number domain.Number) (Window, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -27,7 +27,7 @@ func (s *SharedZones) HoursWindow(hours domain.CallingHours, number domain.Numbe
 	return rules.WindowForZones(zones), nil
 }
 
-// ParseNumber parses a number like domain.ParseNumber and caches exchanges.
+// ParseNumber parses a phone number as domain.ParseNumber does, and caches the data of its exchange.
 func (s *SharedZones) ParseNumber(text, defaultCountry string) (domain.Number, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package calendar decides whether a number may be called at a time and, if not, when next. It combines the
-// schedule of a campaign, calling hours and the time zones of numbers. It has no clock.
+// Package calendar decides whether a number may be called at a time and, if not, when next. It combines the schedule of
+// a campaign, calling hours and the time zones of phone numbers. Callers pass the time.
 package calendar
 
 import (
@@ -14,7 +14,7 @@ const (
 	horizon = 400 * 24 * time.Hour
 )
 
-// Rules is the parsed calendar of a campaign.
+// Rules holds the parsed schedule and calling hours of a campaign.
 type Rules struct {
 	schedule Window
 	from, to int // calling hours in seconds of the day; equal: no restriction
@@ -22,28 +22,28 @@ type Rules struct {
 	zone     *time.Location // zone of the calling hours, unless local
 }
 
-// New parses the calendar of a campaign. Empty calling hours mean no restriction.
+// New parses the schedule and the calling hours of a campaign. Empty calling hours mean no restriction.
 func New(s domain.Schedule, h domain.CallingHours, z *Zones) (Rules, error) {
 	var p domain.Problems
 	r := parseRules(s, h, z, &p)
 	return r, p.Err()
 }
 
-// HasLocalHours reports whether the calling hours depend on the zone of each contact.
+// HasLocalHours reports whether the calling hours apply in the time zone of each contact.
 func (r Rules) HasLocalHours() bool { return r.local && r.from != r.to }
 
-// ScheduleWindow returns the window of the schedule without calling hours.
+// ScheduleWindow returns the times that the schedule allows, without the restriction of calling hours.
 func (r Rules) ScheduleWindow() Window { return r.schedule }
 
-// WithClock returns the same rules on the clock of an accelerated campaign. Arguments and results remain real
-// times.
+// WithClock returns the rules for a campaign whose clock runs faster than real time. Arguments and results of their
+// methods remain real times.
 func (r Rules) WithClock(c domain.Clock) Rules {
 	r.schedule.clock = c
 	return r
 }
 
-// GlobalWindow returns the restrictions for all contacts: the schedule and, unless they are local, the calling
-// hours.
+// GlobalWindow returns the times that are allowed for all contacts: those of the schedule and of calling hours in a fixed
+// zone. It ignores calling hours that apply in the zone of each contact.
 func (r Rules) GlobalWindow() Window {
 	w := r.schedule
 	if !r.local && r.from != r.to {
@@ -52,8 +52,8 @@ func (r Rules) GlobalWindow() Window {
 	return w
 }
 
-// WindowForZones returns the restrictions for a contact who may be in any of the zones: all zones must allow the
-// call. Without a zone, local calling hours never allow a call.
+// WindowForZones returns the times that are allowed for a contact who may be in any of the zones. Calling hours in the
+// contact's zone must then allow the time in all zones. Without a zone such hours never allow a call.
 func (r Rules) WindowForZones(zones []*time.Location) Window {
 	w := r.GlobalWindow()
 	if !r.HasLocalHours() {
@@ -187,7 +187,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// HasEnded reports whether the end of the schedule has passed.
+// HasEnded reports whether the end of the schedule is at or before t.
 func (w Window) HasEnded(t time.Time) bool {
 	return !w.end.IsZero() && !w.clock.CampaignTime(t).Before(w.end)
 }
@@ -216,8 +216,8 @@ func (h dailyHours) allows(t time.Time) bool {
 	return s >= h.from || s < h.to
 }
 
-// nextClockTime returns the first time after t at which the clock in a zone shows a second of the day. It returns
-// an earlier change of the clocks if allow accepts it: 02:30 may not exist, and then 03:00 follows 01:59.
+// nextClockTime returns the first time after t at which the clock in a zone shows second, in seconds of the day. If a
+// change of the clocks comes first and allow accepts its time, it returns that time, because the clock may skip second.
 func nextClockTime(t time.Time, zone *time.Location, second int, allow func(time.Time) bool) time.Time {
 	for range 4 {
 		in := t.In(zone)

@@ -22,7 +22,7 @@ func parseTime(t *testing.T, text string) time.Time {
 	return v
 }
 
-// isAllowedSlowly decides for one minute by comparing formatted dates and times.
+// isAllowedSlowly calculates independently whether a call is allowed at t, by comparing formatted dates and times.
 func isAllowedSlowly(load func(string) *time.Location, s domain.Schedule, h domain.CallingHours, zones []string, t time.Time) bool {
 	if s.Start != nil && t.Before(*s.Start) || s.End != nil && !t.Before(*s.End) {
 		return false
@@ -233,7 +233,7 @@ func TestZoneOfNumber(t *testing.T) {
 func TestEveryZoneOfTablesExists(t *testing.T) {
 	t.Parallel()
 	z := calendar.NewZones()
-	// One mobile or service number of each country that shares its calling code.
+	// The list has a mobile or service number of each country that shares its calling code with another country.
 	for _, n := range []string{
 		"+18005551234", "+79161234567", "+77011234567", "+61491570156", "+5212221234567", "+447911123456", "+447781123456",
 		"+353850123456", "+262692123456", "+262639012345", "+358412345678", "+4740612345", "+393123456789", "+5511961234567",

@@ -36,11 +36,11 @@ func (z *Zones) Load(name string) *time.Location {
 	return l
 }
 
-// NumberFromE164 parses an E.164 number and caches its exchange.
+// NumberFromE164 parses an E.164 number and caches the data of its exchange.
 func (z *Zones) NumberFromE164(e164 string) (domain.Number, error) { return z.numbers.FromE164(e164) }
 
-// ContactZones returns the possible zones of a contact: the contact's own zone, or else the zones of the number.
-// key is equal for contacts with equal zones. Unknown zones give no zone.
+// ContactZones returns the possible time zones of a contact: the contact's own zone, or else those of the phone number. It
+// returns no zones if they are unknown. key is equal for contacts with equal zones.
 func (z *Zones) ContactZones(c domain.Contact) (key string, zones []*time.Location) {
 	if c.Timezone != "" {
 		if l := z.Load(c.Timezone); l != nil {
@@ -55,7 +55,7 @@ func (z *Zones) ContactZones(c domain.Contact) (key string, zones []*time.Locati
 	return z.NumberZones(n)
 }
 
-// NumberZones returns the possible zones of a number, like ContactZones.
+// NumberZones returns the possible time zones of a phone number. key is equal for numbers with equal zones.
 func (z *Zones) NumberZones(number domain.Number) (key string, zones []*time.Location) {
 	names := zoneNamesOfNumber(number)
 	for _, n := range names {
@@ -68,8 +68,8 @@ func (z *Zones) NumberZones(number domain.Number) (key string, zones []*time.Loc
 	return strings.Join(names, " "), zones
 }
 
-// countryZones lists the zones of countries that share their calling code, or for which the number table also lists
-// zones of neighbours. Zones that never differ in local time are listed once.
+// countryZones lists the time zones of countries that share their calling code with others. It also lists countries for
+// which the library phonenumbers has zones of neighbours. Zones that always have the same local time are listed once.
 var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 	"US": {
 		"America/New_York", "America/Chicago", "America/Denver", "America/Phoenix",
@@ -98,16 +98,16 @@ var countryZones = map[string][]string{ //nolint:gochecknoglobals // a table
 	"IT": {"Europe/Rome"}, "VA": {"Europe/Vatican"}, "CW": {"America/Curacao"}, "BQ": {"America/Kralendijk"},
 }
 
-// overlayAreas maps overlay area codes of the North American plan to the area codes that they overlay. It lists
-// overlays in areas with several zones, and overlays for which the number table has another zone.
+// overlayAreas maps overlay area codes of the North American Numbering Plan to the area codes that they overlay. It
+// lists overlays in areas with several zones, and overlays for which the library phonenumbers has a different zone.
 var overlayAreas = map[string][]string{ //nolint:gochecknoglobals // a table
 	"448": {"850"}, "930": {"812"}, "364": {"270"}, "729": {"423"}, "458": {"541"}, "986": {"208"},
 	"236": {"604", "250"}, "257": {"604", "250"}, "672": {"604", "250"}, "778": {"604", "250"},
 	"367": {"418"}, "581": {"418"}, "879": {"709"}, "474": {"306"}, "639": {"306"},
 }
 
-// zoneNamesOfNumber returns the sorted zone names of a number: those of its area code, or else of its country.
-// Numbers of mobiles and services identify only the country.
+// zoneNamesOfNumber returns the sorted names of the possible time zones of a phone number: those of its area code, or else
+// those of its country. Numbers of mobiles and services identify only the country.
 func zoneNamesOfNumber(n domain.Number) []string {
 	var names []string
 	var err error
@@ -145,8 +145,8 @@ func zoneNamesOfLandline(n domain.Number) ([]string, error) {
 // several zones.
 var areaZones sync.Map //nolint:gochecknoglobals // a cache of a table
 
-// zoneNamesOfArea returns the zones of all exchanges of an area code in the number table, or else those of the
-// country.
+// zoneNamesOfArea returns the time zones that the library phonenumbers has for the exchanges of an area code. If it has
+// none, zoneNamesOfArea returns the zones of the country.
 func zoneNamesOfArea(code, area string, country []string) ([]string, error) {
 	if known, _ := areaZones.Load(code + area); known != nil {
 		names, _ := known.([]string)
@@ -188,7 +188,8 @@ func zoneNamesOfArea(code, area string, country []string) ([]string, error) {
 	return names, nil
 }
 
-// tablePrefix is the number of digits that the number table uses outside the North American plan.
+// tablePrefix is how many leading digits of a number the library phonenumbers uses to find time zones outside the North
+// American Numbering Plan.
 const tablePrefix = 8
 
 func zoneNamesOfCountry(n domain.Number) ([]string, error) {

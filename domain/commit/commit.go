@@ -1,5 +1,5 @@
-// Package commit defines a durable change and the store interface. A change consists of records, guards, deletions
-// and the events that it causes.
+// Package commit defines an atomic change of the store and the interface of the store. A change consists of records,
+// guards, deletions and the events that it causes.
 package commit
 
 import (
@@ -25,16 +25,16 @@ type Change struct {
 	DeleteSubjectCounts []string // subjects whose event counters are deleted, because no further events follow
 }
 
-// Guard requires that a row has a version; 0: that the row does not exist.
+// Guard requires that a database row has the given version. Version 0 requires that the row does not exist.
 type Guard struct {
 	Key     domain.Key
 	Version uint64
 }
 
-// Absent returns a guard that the row does not exist.
+// Absent returns a guard that requires that the database row does not exist.
 func Absent(k domain.Key) Guard { return Guard{Key: k} }
 
-// Query selects one page of a list.
+// Query selects one page of the records in an index.
 type Query struct {
 	Kind      string
 	Workspace string
@@ -45,20 +45,21 @@ type Query struct {
 	From, To  string // bounds of the sort key, [From, To); empty: unbounded
 }
 
-// Store is the complete store interface. Each consumer declares the part that it needs. After domain.ErrConflict
-// and domain.ErrFenced nothing was changed. After any other error of Apply the outcome is unknown.
+// Store is the complete interface of the database. Each consumer declares an interface with the methods that it
+// needs. After domain.ErrConflict and domain.ErrFenced nothing was changed. After any other error of Apply the
+// outcome is unknown.
 type Store interface {
-	// Apply makes the change durable. It returns the events with their offsets and sequences, in the order of
-	// Change.Events.
+	// Apply makes the change durable. It returns the events of the change with their assigned offsets and sequence
+	// numbers, in the order of Change.Events.
 	Apply(ctx context.Context, c Change) ([]event.Event, error)
-	// Get reads the row with the key of into and returns its version. The error is domain.ErrNotFound if the row
-	// does not exist.
+	// Get decodes the stored record with the key of into into that record and returns its version. The error is
+	// domain.ErrNotFound if the record does not exist.
 	Get(ctx context.Context, into domain.Record) (uint64, error)
-	// List calls each for every row of a page, in order, with a new record from fresh. next is the cursor of the
-	// next page, or "".
+	// List calls each for every record of one page of a list, in the order of the list. fresh returns an empty record
+	// to decode into. next is the cursor of the next page, or "" after the last page.
 	List(ctx context.Context, q Query, fresh func() domain.Record, each func(domain.Record) error) (next string, err error)
-	// Under lists the rows whose key starts with prefix (ID "campaign_…/"), oldest first, after the given ID, at
-	// most limit rows.
+	// Under calls each for the records whose key starts with prefix, in key order. It starts behind the record with the ID
+	// after and reads at most limit records. The ID of a prefix is for example "campaign_…/".
 	Under(ctx context.Context, prefix domain.Key, after string, limit int, fresh func() domain.Record, each func(domain.Record) error) error
 	// Events returns the events of a workspace with an offset greater than after.
 	Events(ctx context.Context, workspace string, after uint64, limit int) ([]event.Event, error)

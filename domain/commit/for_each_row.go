@@ -12,7 +12,7 @@ type recordPointer[T any] interface {
 	domain.Record
 }
 
-// ForEachRow calls do for every row of an index, oldest first.
+// ForEachRow calls do for every record of an index, oldest first.
 func ForEachRow[T any, R recordPointer[T]](ctx context.Context, store Store, kind, workspace, index string, do func(R)) error {
 	q := Query{Kind: kind, Workspace: workspace, Index: index, Oldest: true, Limit: 1000}
 	for {

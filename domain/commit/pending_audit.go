@@ -18,11 +18,11 @@ type PendingAudit struct {
 	committed bool
 }
 
-// NewPendingAudit returns the pending form of an entry. If its resource has no ID, the ID of the first stored
-// record with the type of the resource is used.
+// NewPendingAudit returns a PendingAudit for an audit entry. If the entry's resource has no ID, the first stored
+// record with the type of the resource sets the ID.
 func NewPendingAudit(row domain.AuditEntry) *PendingAudit { return &PendingAudit{entry: row} }
 
-// Entry returns a copy of the entry.
+// Entry returns a copy of the audit entry.
 func (r *PendingAudit) Entry() *domain.AuditEntry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -30,8 +30,8 @@ func (r *PendingAudit) Entry() *domain.AuditEntry {
 	return &row
 }
 
-// SetActionAndActor updates the entry with values that become known later. Empty values change nothing. A nil
-// receiver is allowed.
+// SetActionAndActor sets the action and the actor of the audit entry if the request determines them late. Empty
+// values change nothing. A nil receiver is allowed.
 func (r *PendingAudit) SetActionAndActor(action string, by domain.Actor) {
 	if r == nil {
 		return
@@ -42,7 +42,7 @@ func (r *PendingAudit) SetActionAndActor(action string, by domain.Actor) {
 	r.entry.Actor = cmp.Or(by, r.entry.Actor)
 }
 
-// MarkCommitted records that a commit contained the entry.
+// MarkCommitted records that a commit stored the audit entry.
 func (r *PendingAudit) MarkCommitted() {
 	if r == nil {
 		return
@@ -52,7 +52,7 @@ func (r *PendingAudit) MarkCommitted() {
 	r.committed = true
 }
 
-// IsCommitted reports whether the entry is stored.
+// IsCommitted reports whether a commit has stored the audit entry.
 func (r *PendingAudit) IsCommitted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,19 +67,20 @@ type auditContext struct {
 
 type auditKey struct{}
 
-// WithAudit returns a context in which the first commit that changes the resource also stores the entry.
+// WithAudit returns a context in which the first commit that changes the resource of an audit entry also stores the
+// entry.
 func WithAudit(ctx context.Context, r *PendingAudit) context.Context {
 	return context.WithValue(ctx, auditKey{}, auditContext{PendingAudit: r})
 }
 
-// AuditFrom returns the pending entry of a context, or nil.
+// AuditFrom returns the pending audit entry of a context, or nil.
 func AuditFrom(ctx context.Context) *PendingAudit {
 	r, _ := ctx.Value(auditKey{}).(auditContext)
 	return r.PendingAudit
 }
 
-// WithAuditInNextCommit returns a context in which the next commit stores the entry, even if it does not change the
-// resource.
+// WithAuditInNextCommit returns a context in which the next commit stores the audit entry, even if the commit does
+// not change the entry's resource.
 func WithAuditInNextCommit(ctx context.Context) context.Context {
 	if r := AuditFrom(ctx); r != nil {
 		return context.WithValue(ctx, auditKey{}, auditContext{r, true})
@@ -87,7 +88,8 @@ func WithAuditInNextCommit(ctx context.Context) context.Context {
 	return ctx
 }
 
-// WithoutAudit returns a context for commits that only prepare a request and must not store the entry.
+// WithoutAudit returns a context for commits that only prepare a request and must not store the request's audit
+// entry.
 func WithoutAudit(ctx context.Context) context.Context {
 	if AuditFrom(ctx) != nil {
 		return context.WithValue(ctx, auditKey{}, auditContext{})
@@ -95,8 +97,9 @@ func WithoutAudit(ctx context.Context) context.Context {
 	return ctx
 }
 
-// AddAudit returns the change with the pending entry of the context, if the entry belongs to this change. The
-// caller calls MarkCommitted after the commit.
+// AddAudit adds the pending audit entry of the context to the change if the change affects the entry's resource or
+// is the next commit of WithAuditInNextCommit. The caller calls MarkCommitted after the commit. The result is nil if
+// the entry was not added.
 func AddAudit(ctx context.Context, c Change) (Change, *PendingAudit) {
 	r, _ := ctx.Value(auditKey{}).(auditContext)
 	if r.PendingAudit == nil {
@@ -112,7 +115,8 @@ func AddAudit(ctx context.Context, c Change) (Change, *PendingAudit) {
 	return c, r.PendingAudit
 }
 
-// changesResource reports whether a change affects the resource of the entry.
+// changesResource reports whether a change affects the resource of the audit entry. It sets a missing resource ID to
+// the ID of the stored record.
 func (r *PendingAudit) changesResource(c *Change) bool {
 	on := &r.entry.Resource
 	for _, put := range c.Puts {
@@ -133,7 +137,7 @@ func (r *PendingAudit) changesResource(c *Change) bool {
 	return slices.ContainsFunc(c.Deletes, same)
 }
 
-// isOrCreates reports whether a record is the resource, or was created by the request.
+// isOrCreates reports whether a stored record is the resource of the audit entry, or was created by the request.
 func (r *PendingAudit) isOrCreates(m *domain.Meta) bool {
 	return m.ID == r.entry.Resource.ID || strings.HasSuffix(r.entry.Action, ".created")
 }

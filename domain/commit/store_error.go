@@ -8,7 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// StoreError converts an error of the store to an error for the API.
+// StoreError converts an error of the store to an error for the API: the disk is full, or the store is unavailable.
+// Errors with an API code and errors of the context are returned unchanged.
 func StoreError(err error) error {
 	if err == nil || domain.CodeOf(err) != "" {
 		return err

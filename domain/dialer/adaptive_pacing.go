@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// CallResult is the part of an attempt's result that matters for adaptive pacing.
+// CallResult holds the facts about an ended call attempt that adaptive pacing evaluates.
 type CallResult struct {
 	Answered    bool          // answered by a person or a machine
 	Short       bool          // answered and hung up within shortSeconds
@@ -15,7 +15,7 @@ type CallResult struct {
 	SlowestTurn time.Duration // the longest time that the callee waited for the agent's reply; 0: unknown
 }
 
-// ResultOf returns the result of a call that has ended.
+// ResultOf returns the CallResult of a call that has ended. v is the verdict on the call.
 func ResultOf(c *domain.Call, v domain.Verdict) CallResult {
 	r := CallResult{Answered: c.AnsweredAt != nil, SlowestTurn: time.Duration(c.SlowestTurnMs) * time.Millisecond}
 	r.Short = r.Answered && v.Reason == domain.ReasonRemoteHangup && c.DurationSeconds < shortSeconds
@@ -26,7 +26,8 @@ func ResultOf(c *domain.Call, v domain.Verdict) CallResult {
 	return r
 }
 
-// Limits of adaptive pacing. A campaign beyond one of them slows down.
+// Limits and factors of adaptive pacing. A campaign that exceeds maxShortShare, maxFailedShare or maxTurnLatency, or
+// falls below minAnswerRate, slows down.
 const (
 	shortSeconds   = 6
 	maxShortShare  = 0.35            // share of short calls in the answered calls
@@ -59,7 +60,7 @@ type AdaptivePacing struct {
 	usualWeight     float64
 }
 
-// AddResult adds the result of an attempt and evaluates the pace every evaluationInterval.
+// AddResult adds the result of an attempt. It reevaluates the share of the pace every evaluationInterval.
 func (t *AdaptivePacing) AddResult(r CallResult, now time.Time) {
 	if t.intervalStart.IsZero() {
 		t.intervalStart = now
@@ -102,7 +103,7 @@ func (t *AdaptivePacing) evaluate() {
 	t.usualAnswerRate += (answers - t.usualAnswerRate) * min(1, float64(t.ended)/t.usualWeight)
 }
 
-// Share returns the used share of the configured pace, from 0.1 to 1.
+// Share returns the share of the configured pace that the campaign uses now, from 0.1 to 1.
 func (t *AdaptivePacing) Share() float64 { return 1 - t.reduction }
 
 // Adapt returns the pacing to apply now. In adaptive mode the limits are scaled by Share, to at least 1.
@@ -115,7 +116,7 @@ func (t *AdaptivePacing) Adapt(p domain.Pacing) domain.Pacing {
 	return p
 }
 
-// scaleLimit returns a share of a limit, at least 1. The limit 0 (none) stays 0.
+// scaleLimit returns share times the limit n, at least 1. The limit 0 means no limit and stays 0.
 func scaleLimit(n int, share float64) int {
 	if n <= 0 {
 		return n

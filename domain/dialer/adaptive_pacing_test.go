@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// addResults adds the results of n attempts, one per second.
+// addResults adds the results of n attempts, which end one second apart, and returns the time after the last.
 func addResults(t *dialer.AdaptivePacing, from time.Time, n int, result func(i int) dialer.CallResult) time.Time {
 	for i := range n {
 		from = from.Add(time.Second)

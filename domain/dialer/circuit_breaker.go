@@ -6,13 +6,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of the circuit breaker that pauses a campaign with a failing trunk.
+// Limits of the circuit breaker, which pauses a campaign when calls over its trunks fail.
 const (
 	breakerWindow   = 120 * time.Second
 	breakerMinCalls = 5
 )
 
-// CircuitBreaker records how the calls of the last two minutes ended.
+// CircuitBreaker records which calls of the last two minutes failed because of the trunk.
 type CircuitBreaker struct {
 	ends     []callEnd // ends of the last two minutes, in order of time
 	failures int       // number of trunk failures in ends
@@ -23,8 +23,8 @@ type callEnd struct {
 	failed bool
 }
 
-// AddCall adds the end of a call. Ends that say nothing about the trunk are ignored: busy, no answer, invalid
-// number, throttled by the carrier, interrupted, cancelled, or failed by the agent's engines.
+// AddCall adds the result of an ended call. It ignores results that say nothing about the trunk: busy, no answer,
+// invalid number, throttled by the carrier, interrupted, cancelled, or failed by the agent's speech engines.
 func (t *CircuitBreaker) AddCall(v domain.Verdict, now time.Time) {
 	if v.Throttled {
 		return
@@ -47,7 +47,7 @@ func (t *CircuitBreaker) AddCall(v domain.Verdict, now time.Time) {
 	}
 }
 
-// IsTripped reports whether at least half of at least five calls within 120 s failed by the trunk.
+// IsTripped reports whether at least five calls ended within 120 s and at least half of them failed in the trunk.
 func (t *CircuitBreaker) IsTripped(now time.Time) bool {
 	for len(t.ends) > 0 && now.Sub(t.ends[0].at) > breakerWindow {
 		if t.ends[0].failed {
@@ -58,5 +58,5 @@ func (t *CircuitBreaker) IsTripped(now time.Time) bool {
 	return len(t.ends) >= breakerMinCalls && 2*t.failures >= len(t.ends)
 }
 
-// Reset forgets all calls: after a pause the trunk starts anew.
+// Reset discards all recorded calls, so that failures from before a pause do not pause the campaign again.
 func (t *CircuitBreaker) Reset() { t.ends, t.failures = nil, 0 }

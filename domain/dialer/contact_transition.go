@@ -7,14 +7,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ContactTransition is the state of a contact after an attempt.
+// ContactTransition is the state of a contact after a call attempt, and the time of the retry if one follows.
 type ContactTransition struct {
 	State   domain.ContactState
 	RetryAt time.Time // set if State is ContactRetryWait
 }
 
-// TransitionAfter returns the state of a contact whose attempt ended at now. spent counts the contact's attempts,
-// including this one if it counts. An attempt that does not count returns the contact to its earlier state.
+// TransitionAfter returns the state of a contact whose attempt ended at now with the verdict v. spent counts the
+// attempts that use up one of r.MaxAttempts, including this attempt if it does. An attempt that does not count
+// returns the contact to the state before the attempt.
 func TransitionAfter(v domain.Verdict, spent int, r domain.Retry, now time.Time) ContactTransition {
 	switch {
 	case !v.SpendsAttempt() && spent == 0:

@@ -1,6 +1,6 @@
 // Package dialer decides when a campaign may start calls and when to decide again.
 //
-// It is pure: it uses no clock, network or actor.
+// Its functions depend only on their arguments: they use no clock, network or actor.
 package dialer
 
 import (
@@ -10,19 +10,19 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// Action is what the campaign does now.
+// Action is the result of a decision: the step that the campaign takes now.
 type Action uint8
 
-// Actions.
+// The actions of a campaign.
 const (
-	Wait              Action = iota // nothing until NextCheck or the next change
+	Wait              Action = iota // start no call until NextCheck or the next change of the View
 	Dial                            // prepare up to Count attempts
 	StartRunning                    // the schedule has started: change to running
 	CompleteExhausted               // no contact is left: complete the campaign
 	CompleteExpired                 // the schedule has ended: complete the campaign
 )
 
-// Reasons of domain.Waiting.
+// The values of domain.Waiting.Reason: why a campaign starts no calls.
 const (
 	ReasonCallingHours = "calling_hours"
 	ReasonSchedule     = "schedule"
@@ -37,11 +37,11 @@ const (
 	ReasonStore        = "store"
 	ReasonDialStop     = "dialling_stopped" // an operator stopped all dialing
 	ReasonDraining     = "draining"         // an operator drains the node
-	// ReasonQuarantine: the store was restored from a backup, and no operator has released it.
+	// ReasonQuarantine means that the store was restored from a backup, and that no operator has allowed calls since.
 	ReasonQuarantine = "quarantine"
 )
 
-// View is the input of a decision. Its size does not depend on the number of contacts.
+// View is the state of a campaign on which a decision is based. Its size does not depend on the number of contacts.
 type View struct {
 	Status                     domain.CampaignStatus
 	ScheduleStart, ScheduleEnd time.Time       // zero: no limit
@@ -61,10 +61,10 @@ type View struct {
 	Remaining     int       // contacts that are neither final nor in a call
 	ReadyContacts int       // contacts in memory that may be called now
 	DueRetries    int       // of ReadyContacts, those whose retry is due
-	HasUnread     bool      // reading more contacts may make some ready
+	HasUnread     bool      // the store has contacts that were not read and may be ready
 	NextRetry     time.Time // earliest retry that is not due yet
 	NextDay       time.Time // when the first contact at its daily limit may be called again
-	NextOpening   time.Time // when the first zone with waiting contacts opens
+	NextOpening   time.Time // when the calling hours start in the first time zone with waiting contacts
 
 	TrunkUntil   time.Time // trunks grant no slot before this time
 	SpendCap     bool      // the daily_spend_cap is the reason for TrunkUntil
@@ -75,17 +75,18 @@ type View struct {
 	DialStop     string // ReasonDialStop, ReasonDraining or ReasonQuarantine while an operator forbids calls; else ""
 }
 
-// Decision is the action to take now and, without one, the reason for waiting. NextCheck is when to decide again if
-// nothing changes; zero: only after a change.
+// Decision is the action that the campaign takes now. If the campaign waits, Waiting is the reason. NextCheck is the
+// time of the next decision if the View does not change. If it is zero, only a change requires a new decision.
 type Decision struct {
 	Action     Action
 	Count      int
-	HasRetries bool // due retries are included; they come first
+	HasRetries bool // the attempts include due retries, which come first
 	Waiting    *domain.Waiting
 	NextCheck  time.Time
 }
 
-// IsReady reports whether contacts are ready and only permits, pace, trunks, engines or the spend cap delay them.
+// IsReady reports whether contacts can be called now, or are delayed only by concurrent call limits, pacing, trunks,
+// speech engines or the spend cap.
 func (d Decision) IsReady() bool {
 	if d.Action == Dial {
 		return true
@@ -100,8 +101,8 @@ func (d Decision) IsReady() bool {
 	return false
 }
 
-// Interval returns the least time between two INVITEs. It allows no burst. The 250 ms keep late INVITEs from
-// exceeding the pace within any minute. 0: the pace is unlimited.
+// Interval returns the minimum time between two INVITEs, or 0 if the pace is unlimited. The additional 250 ms per
+// minute keep the campaign within calls_per_minute even if some INVITEs are sent late.
 func Interval(p domain.Pacing) time.Duration {
 	if p.CallsPerMinute <= 0 {
 		return 0
@@ -111,7 +112,7 @@ func Interval(p domain.Pacing) time.Duration {
 	return (minute + n - 1) / n
 }
 
-// Next returns the decision for a view.
+// Next returns the decision of a campaign in the state v at the time now.
 func Next(v View, now time.Time) Decision {
 	switch v.Status {
 	case domain.CampaignScheduled:
@@ -126,8 +127,8 @@ func Next(v View, now time.Time) Decision {
 	return Decision{}
 }
 
-// decidePaused starts no call. A paused campaign completes when its schedule ends or when its last call leaves no
-// contact.
+// decidePaused decides for a paused campaign, which starts no call. The campaign completes when its schedule ends, or
+// when its last call ends and no contact is left.
 func decidePaused(v View, now time.Time) Decision {
 	switch {
 	case v.StoreDown || v.OpenAttempts+v.PendingAttempts > 0:
@@ -189,7 +190,8 @@ func decideRunning(v View, now time.Time) Decision {
 	return checkBy(decideDial(v, now), v.ScheduleEnd)
 }
 
-// waitForOpening returns whether the schedule or the calling hours forbid calls now, and until when.
+// waitForOpening returns a Decision to wait until the schedule and the calling hours allow calls. The reason is the
+// schedule if it forbids calls now, and otherwise the calling hours.
 func waitForOpening(v View, now time.Time) Decision {
 	reason := ReasonCallingHours
 	if !v.Schedule.Allows(now) {
@@ -235,7 +237,8 @@ func decideDial(v View, now time.Time) Decision {
 	return Decision{Action: Dial, Count: min(room, int(early/interval)+1), HasRetries: v.DueRetries > 0}
 }
 
-// waitForContacts returns the wait when no contact is ready: until the next retry, opening or day.
+// waitForContacts returns a Decision to wait when no contact can be called now. The wait ends at the earliest of the
+// next retry, the next opening of calling hours and the next day of a contact at its daily limit.
 func waitForContacts(v View) Decision {
 	switch {
 	case v.PermitRequests > 0:
@@ -265,7 +268,7 @@ func waitFor(reason string, t time.Time) Decision {
 	return d
 }
 
-// checkBy limits NextCheck to the end of the schedule.
+// checkBy moves NextCheck of a waiting Decision forward to the end of the schedule if NextCheck is later or zero.
 func checkBy(d Decision, end time.Time) Decision {
 	if d.Action == Wait && !end.IsZero() && (d.NextCheck.IsZero() || end.Before(d.NextCheck)) {
 		d.NextCheck = end

@@ -111,8 +111,8 @@ func TestIntervalKeepsPaceWithinAnyMinute(t *testing.T) {
 	assert.Zero(t, dialer.Interval(domain.Pacing{}))
 }
 
-// The test follows the decisions and decides again only at NextCheck and at changes. The pace and the concurrency
-// limit hold, and the campaign completes.
+// The test decides again only at NextCheck and after changes. It expects that the campaign keeps its pace and its
+// concurrency limit, and completes.
 func TestFollowingDecisionsKeepsPaceAndCompletes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

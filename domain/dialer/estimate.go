@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/calendar"
 )
 
-// ContactGroup are contacts with the same calling hours.
+// ContactGroup describes the contacts of a campaign that have the same calling hours.
 type ContactGroup struct {
 	Window       calendar.Window
 	NeverCalled  int           // contacts never called that are known to belong to the group
@@ -19,7 +19,7 @@ type ContactGroup struct {
 	OpenAttempts []int         // open attempts by attempt number
 }
 
-// EstimateInput is the input of Estimate.
+// EstimateInput is the campaign state from which Estimate computes the time of completion.
 type EstimateInput struct {
 	Status                     domain.CampaignStatus
 	ScheduleStart, ScheduleEnd time.Time // zero: no limit
@@ -35,7 +35,7 @@ type EstimateInput struct {
 	Rate                       float64         // measured attempts per second; 0: unknown
 }
 
-// The simulation advances in steps. A whole campaign takes some hundreds of them.
+// Limits of the simulation. The length of a time step is chosen so that a campaign takes about targetSteps steps.
 const (
 	targetSteps = 400
 	maxSteps    = 40_000
@@ -43,9 +43,9 @@ const (
 	doneBelow   = math.Ln2 // expected attempts below which the campaign counts as finished: none is then more likely than one
 )
 
-// Estimate returns the median time at which all contacts have been called; nil: the campaign is not running, or the
-// time cannot be estimated. It simulates fractions of contacts through calling hours, pace and retries, at the
-// observed pace and retry rates.
+// Estimate returns the median time at which all contacts have been called. It returns nil if the campaign is not
+// running or scheduled, or if the time cannot be estimated. It simulates fractions of contacts through calling hours,
+// pace and retries, at the observed pace and retry rates.
 func Estimate(o EstimateInput, now time.Time) *time.Time {
 	from := now
 	switch o.Status {
@@ -96,7 +96,8 @@ type groupState struct {
 	dueTotal    float64 // sum of due
 }
 
-// knownCohort is a cohort and the index of its group; -1: distributed over all groups.
+// knownCohort is a cohort of waiting contacts and the index of their group. The index -1 means that the group is
+// unknown and the contacts are distributed over all groups.
 type knownCohort struct {
 	RetryCohort
 	group int
@@ -145,7 +146,8 @@ func (f *simulation) addCohorts(cohorts []RetryCohort, group int) {
 	}
 }
 
-// addOpenAttempts adds the expected retries of the attempts that are open.
+// addOpenAttempts adds the retries that are expected to follow the open attempts. live counts the open attempts by
+// attempt number. For group -1 they are distributed over all groups.
 func (f *simulation) addOpenAttempts(live []int, group int) {
 	at := f.now.Add(f.retryDelay)
 	for number, n := range live {
@@ -160,7 +162,8 @@ func (f *simulation) addOpenAttempts(live []int, group int) {
 	}
 }
 
-// attemptRate returns attempts per second: the measured rate, or else what the pacing allows.
+// attemptRate returns the attempts per second of the campaign: the measured rate if it differs clearly from the rate
+// that the pacing limits allow, and otherwise the latter.
 func attemptRate(o EstimateInput) float64 {
 	most := 1000.0
 	if i := Interval(o.Pacing); i > 0 {
@@ -171,13 +174,13 @@ func attemptRate(o EstimateInput) float64 {
 		byLines = min(most, float64(o.Pacing.MaxConcurrent)/o.AttemptDuration.Seconds())
 	}
 	if o.Rate > 0 && math.Abs(o.Rate-byLines) > rateTolerance*byLines {
-		return min(most, o.Rate) // something else limits the campaign
+		return min(most, o.Rate) // the campaign is limited by something other than the pacing
 	}
 	return byLines
 }
 
-// rateTolerance is the relative difference up to which a measured rate counts as that of the pacing. The pacing is
-// then used, because durations are known better than the rate.
+// rateTolerance is the relative difference up to which a measured rate is taken as the rate of the pacing limits. The
+// estimate then uses the limits, because the average duration is known more precisely than the measured rate.
 const rateTolerance = 0.15
 
 // mergeGroups merges the smallest groups into the largest until at most maxGroups are left.
@@ -236,7 +239,7 @@ func (f *simulation) addGroups(groups []ContactGroup) {
 	}
 }
 
-// ratio returns part/whole; otherwise if whole is 0.
+// ratio returns part/whole, or otherwise if whole is 0.
 func ratio(part, whole, otherwise float64) float64 {
 	if whole <= 0 {
 		return otherwise
@@ -244,8 +247,8 @@ func ratio(part, whole, otherwise float64) float64 {
 	return part / whole
 }
 
-// expectedAttempts returns, by the attempts made so far, how many more a contact is expected to need, including the
-// next one.
+// expectedAttempts returns the expected number of further attempts of a contact, including the next attempt. The
+// array index is the number of attempts made so far.
 func (f *simulation) expectedAttempts() (n [maxAttempts + 1]float64) {
 	for spent := maxAttempts - 1; spent >= 0; spent-- {
 		n[spent] = 1 + f.retryRates[spent+1]*n[spent+1]
@@ -284,7 +287,7 @@ func (f *simulation) run() (time.Time, bool) {
 	return f.now, true
 }
 
-// takeDueRetries moves retries that are due within half a step to their groups.
+// takeDueRetries adds the retries that are due within half a time step to the due attempts of their groups.
 func (f *simulation) takeDueRetries() {
 	by := f.now.Add(time.Duration(f.stepSeconds / 2 * float64(time.Second)))
 	for len(f.knownRetries) > 0 && !f.knownRetries[0].At.After(by) {
@@ -313,7 +316,7 @@ func (p *groupState) addDue(number int, amount float64) {
 	p.dueTotal += amount
 }
 
-// step simulates the calls of one step, due retries first. It returns false if no contact may be called now.
+// step simulates the calls of one time step, due retries first. It returns false if no contact may be called now.
 func (f *simulation) step() bool {
 	due, fresh := 0.0, 0.0
 	var open [maxGroups]bool
@@ -349,8 +352,8 @@ func (f *simulation) step() bool {
 	return true
 }
 
-// remainingShare returns the share of each open group's contacts that stays uncalled after room first attempts.
-// Groups that waited longest for their calling hours come first, in the order of the contact list.
+// remainingShare returns the share of an open group's contacts that stays uncalled after room first attempts. The
+// groups with the largest uncalled share are called first, until all open groups have the same share.
 func (f *simulation) remainingShare(open *[maxGroups]bool, room float64) float64 {
 	var at [maxGroups]int
 	openGroups := at[:0]
@@ -376,8 +379,8 @@ func (f *simulation) remainingShare(open *[maxGroups]bool, room float64) float64
 	return 0
 }
 
-// callGroup simulates the calls of one group: a share of its due retries, and first attempts down to the share that
-// remains.
+// callGroup simulates the calls of group i: the share ofDue of its due retries, and first attempts until the share
+// down of its contacts is uncalled. Retries of these calls follow at again.
 func (f *simulation) callGroup(i int, ofDue, down float64, again time.Time) {
 	p := &f.groups[i]
 	sum := 0.0
@@ -396,7 +399,7 @@ func (f *simulation) callGroup(i int, ofDue, down float64, again time.Time) {
 	f.addRetry(again, i, 1, amount)
 }
 
-// nextTime returns when a contact may be called again.
+// nextTime returns the next time at which a contact may be called, or false if there is none.
 func (f *simulation) nextTime() (time.Time, bool) {
 	var first time.Time
 	earlier := func(t time.Time) {

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// newInput returns a campaign of a hundred contacts at one call per second.
+// newInput returns the input for a campaign of a hundred contacts with a pace of one call per second.
 func newInput() dialer.EstimateInput {
 	return dialer.EstimateInput{
 		Status: domain.CampaignRunning, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 100},

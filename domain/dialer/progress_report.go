@@ -6,14 +6,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Intervals of the event campaign.progress.
+// Intervals between two campaign.progress events, in time and in progress.
 const (
 	progressInterval = time.Minute
 	progressStep     = 5 // percentage points between two reports
 )
 
-// CheckProgressReport returns whether campaign.progress is due: after each 5 %, and each minute if something has
-// changed. nextCheck is when it will be due without further changes; zero: never.
+// CheckProgressReport returns whether a campaign.progress event is due. An event is due after every 5 % of progress,
+// and every minute if the progress has changed. nextCheck is when an event becomes due without further changes, or
+// zero for never.
 func CheckProgressReport(p *domain.Progress, changed bool, now time.Time) (due bool, nextCheck time.Time) {
 	if int(p.Percent())/progressStep > p.ReportedPercent/progressStep {
 		return true, time.Time{}

@@ -13,7 +13,7 @@ const maxAttempts = 20
 // by a retry.
 type RetryStatistics struct{ ended, retried [maxAttempts + 1]int }
 
-// AddAttempt counts the end of a contact's n-th attempt, from 1. again: a retry follows.
+// AddAttempt counts the end of a contact's n-th attempt, counted from 1. again reports whether a retry follows.
 func (y *RetryStatistics) AddAttempt(n int, again bool) {
 	n = min(max(1, n), maxAttempts)
 	y.ended[n]++
@@ -22,7 +22,8 @@ func (y *RetryStatistics) AddAttempt(n int, again bool) {
 	}
 }
 
-// AddContact counts all ended attempts of a contact. again: the contact waits for another attempt.
+// AddContact counts the spent ended attempts of a contact. again reports whether the contact waits for another
+// attempt.
 func (y *RetryStatistics) AddContact(spent int, again bool) {
 	for n := 1; n < spent; n++ {
 		y.AddAttempt(n, true)
@@ -32,15 +33,15 @@ func (y *RetryStatistics) AddContact(spent int, again bool) {
 	}
 }
 
-// defaultRetryRate is the assumed share of attempts that are retried. It counts as much as priorAttempts observed
-// attempts.
+// defaultRetryRate is the assumed share of attempts that are followed by a retry. The assumption has the weight of
+// priorAttempts observed attempts.
 const (
 	defaultRetryRate = 0.3
 	priorAttempts    = 4
 )
 
-// rates returns by attempt number how likely a retry follows. With few observations a rate leans on the rate of the
-// attempt before.
+// rates returns the probability that a retry follows an attempt, by attempt number up to most-1. With few
+// observations the rate stays close to the rate of the previous attempt number.
 func (y *RetryStatistics) rates(most int) (p [maxAttempts + 1]float64) {
 	last := defaultRetryRate
 	for n := 1; n < min(most, maxAttempts+1); n++ {
@@ -50,20 +51,21 @@ func (y *RetryStatistics) rates(most int) (p [maxAttempts + 1]float64) {
 	return p
 }
 
-// RetryCohort are contacts with equally many attempts whose next attempt is due in the same minute.
+// RetryCohort counts contacts that have made the same number of attempts and whose next attempt is due in the same
+// minute.
 type RetryCohort struct {
 	At       time.Time
 	Attempts int // attempts made so far
 	Count    int
 }
 
-// RetryCohorts counts the contacts that wait for a retry. Its size depends on the retry interval, not on the number
+// RetryCohorts counts the contacts that wait for a retry. Its memory depends on the retry interval, not on the number
 // of contacts.
 type RetryCohorts struct {
 	byAttempts [maxAttempts + 1][]RetryCohort // by attempts made so far, each in order of time
 }
 
-// Add counts a contact that waits for a retry until at.
+// Add counts a contact that has made spent attempts and waits for a retry at the time at.
 func (c *RetryCohorts) Add(spent int, at time.Time) {
 	spent = min(max(0, spent), maxAttempts)
 	at = at.Truncate(time.Minute)
@@ -76,8 +78,8 @@ func (c *RetryCohorts) Add(spent int, at time.Time) {
 	c.byAttempts[spent] = slices.Insert(q, i, RetryCohort{At: at, Attempts: spent, Count: 1})
 }
 
-// Remove uncounts a contact that waits no longer. Of the contacts with equally many attempts it removes the one
-// with the earliest retry. It returns false if there was none.
+// Remove subtracts a contact that has made spent attempts and stops waiting. It subtracts the contact from the cohort
+// with the earliest retry. It returns false if no contact with this number of attempts waits.
 func (c *RetryCohorts) Remove(spent int) bool {
 	spent = min(max(0, spent), maxAttempts)
 	q := c.byAttempts[spent]
@@ -90,7 +92,7 @@ func (c *RetryCohorts) Remove(spent int) bool {
 	return true
 }
 
-// All returns the cohorts in order of time.
+// All returns all cohorts in order of their retry time.
 func (c *RetryCohorts) All() []RetryCohort {
 	var all []RetryCohort
 	for _, q := range c.byAttempts {
@@ -114,7 +116,7 @@ const (
 	minAttempts = 10 // attempts before Rate returns a value
 )
 
-// SetReady reports whether contacts are ready to be called from now on.
+// SetReady records whether contacts are ready to be called from now on. The rate only counts time with ready contacts.
 func (m *ThroughputMeter) SetReady(able bool, now time.Time) {
 	if m.ready && now.After(m.since) {
 		passed := now.Sub(m.since).Seconds()
@@ -124,10 +126,10 @@ func (m *ThroughputMeter) SetReady(able bool, now time.Time) {
 	m.since, m.ready = now, able
 }
 
-// AddAttempt counts an attempt that is sent.
+// AddAttempt counts an attempt whose INVITE is sent.
 func (m *ThroughputMeter) AddAttempt() { m.attempts++ }
 
-// Rate returns attempts per second; 0: too few attempts so far.
+// Rate returns the attempts per second, or 0 if too few attempts were counted.
 func (m *ThroughputMeter) Rate() float64 {
 	if m.attempts < minAttempts || m.seconds < 1 {
 		return 0
@@ -135,7 +137,7 @@ func (m *ThroughputMeter) Rate() float64 {
 	return m.attempts / m.seconds
 }
 
-// Statistics are the observations of a campaign that an estimate needs.
+// Statistics holds the observations of a running campaign from which Estimate computes the time of completion.
 type Statistics struct {
 	Retries       RetryStatistics
 	Throughput    ThroughputMeter
@@ -143,10 +145,10 @@ type Statistics struct {
 	attempts      int
 }
 
-// maxDurations is the number of attempts in the average duration.
+// maxDurations is the number of attempts that the average attempt duration covers.
 const maxDurations = 5000
 
-// AddAttemptDuration counts how long an attempt occupied its permit.
+// AddAttemptDuration adds the time for which an attempt occupied its call permit to the average.
 func (o *Statistics) AddAttemptDuration(d time.Duration) {
 	if o.attempts == maxDurations {
 		o.totalDuration -= o.totalDuration / maxDurations
@@ -156,8 +158,8 @@ func (o *Statistics) AddAttemptDuration(d time.Duration) {
 	o.attempts++
 }
 
-// EstimateInput returns an input with the statistics filled in. live is the time that open attempts have lasted so
-// far, in total. It avoids a bias early on, when only short attempts have ended.
+// EstimateInput returns an EstimateInput with the statistics filled in. live is the total time that the open attempts
+// have lasted so far. It avoids a bias at the start of a campaign, when only short attempts have ended.
 func (o *Statistics) EstimateInput(live time.Duration) EstimateInput {
 	out := EstimateInput{RetryRates: o.Retries, Rate: o.Throughput.Rate()}
 	if o.attempts == maxDurations {
@@ -169,8 +171,8 @@ func (o *Statistics) EstimateInput(live time.Duration) EstimateInput {
 	return out
 }
 
-// CarryOver takes over statistics from before a reload of the campaign. After a change of the pacing the throughput
-// starts anew.
+// CarryOver copies the durations from the statistics before the campaign was reloaded. It copies the throughput only
+// if the pacing is the same.
 func (o *Statistics) CarryOver(before *Statistics, samePace bool) {
 	o.totalDuration, o.attempts = before.totalDuration, before.attempts
 	if samePace {

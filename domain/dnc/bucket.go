@@ -1,4 +1,4 @@
-// Package dnc implements do-not-call lists: lists with millions of numbers in buckets, in-memory filters for
+// Package dnc implements do-not-call lists: storage of millions of numbers in buckets, in-memory filters for
 // lookups, scrub rules, and opt-out keywords. It does no I/O.
 package dnc
 
@@ -13,13 +13,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Buckets is the number of buckets of every list. A list of ten million numbers has 2,441 numbers in each bucket.
+// Buckets is the number of buckets into which each do-not-call list is divided. A list of ten million numbers has
+// about 2,441 numbers in each bucket.
 const Buckets = 4096
 
-// maxOriginGroups limits the number of origins that a bucket stores.
+// maxOriginGroups is the number of origin groups in a bucket above which groups are merged.
 const maxOriginGroups = 256
 
-// ErrNumber is the error of a text that is no E.164 number.
+// ErrNumber is the error for a text that is not an E.164 number.
 var ErrNumber = errors.New("not a number in E.164")
 
 var errBucket = errors.New("dnc: a bucket's numbers cannot be read")
@@ -34,10 +35,10 @@ func PackNumber(e164 string) (uint64, error) {
 	return n, nil
 }
 
-// UnpackNumber is the inverse of PackNumber.
+// UnpackNumber converts an integer of PackNumber back to the E.164 number.
 func UnpackNumber(n uint64) string { return "+" + strconv.FormatUint(n, 10) }
 
-// mixBits spreads similar numbers over all bits (finalizer of SplitMix64).
+// mixBits hashes a number so that similar numbers have different bits in all positions (finalizer of SplitMix64).
 func mixBits(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9
@@ -45,17 +46,17 @@ func mixBits(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// BucketOf returns the bucket of a number.
+// BucketOf returns the index of the bucket that contains a packed number.
 func BucketOf(n uint64) int { return int(mixBits(n) >> 52) } // the upper 12 bits
 
-// Origin is the source of the numbers of a list.
+// Origin records how and when numbers came onto a do-not-call list.
 type Origin struct {
 	Source domain.DNCSource `json:"source"`
 	At     time.Time        `json:"at"`
 	CallID string           `json:"call_id,omitempty"` // call or message in which the person opted out
 }
 
-// Entry returns a number with this origin as the API shows it.
+// Entry returns the API form of a number with this origin.
 func (o Origin) Entry(e164 string) domain.DNCEntry {
 	e := domain.DNCEntry{Phone: e164, Source: o.Source, CallID: o.CallID, CreatedAt: o.At}
 	if strings.HasPrefix(o.CallID, string(domain.PrefixMessage)+"_") {
@@ -64,32 +65,32 @@ func (o Origin) Entry(e164 string) domain.DNCEntry {
 	return e
 }
 
-// OriginGroup holds the numbers of a bucket with the same origin.
+// OriginGroup holds the numbers of a bucket that have the same origin.
 type OriginGroup struct {
 	Origin
 	Numbers []byte `json:"numbers"` // ascending numbers, encoded as differences in varints
 }
 
-// Bucket is a part of a list in the store. It is deleted only with its list, so that Edition distinguishes old
-// copies from new ones.
+// Bucket is one of the stored parts of a do-not-call list. An emptied bucket stays in the store until its list is
+// deleted, so that Edition always distinguishes old cached copies from the current bucket.
 type Bucket struct {
 	WorkspaceID string        `json:"workspace_id"`
 	ListID      string        `json:"list_id"`
 	Index       int           `json:"index"`
 	Edition     uint64        `json:"edition"`
 	Groups      []OriginGroup `json:"strata"`
-	// Erased are the entries of erased persons. Only the keyed hashes of their numbers are stored.
+	// Erased lists the entries of persons whose data was erased. They contain only the keyed hash of the number.
 	Erased []ErasedEntry `json:"erased,omitempty"`
 }
 
-// ErasedEntry is an entry whose number was replaced by its keyed hash. The number must still not be called.
+// ErasedEntry is an entry whose number was replaced by its keyed hash. The number is still on the do-not-call list.
 type ErasedEntry struct {
 	Source domain.DNCSource `json:"source"`
 	At     time.Time        `json:"at"`
 	Hash   string           `json:"hash"`
 }
 
-// Key returns the store key.
+// Key returns the key of the bucket in the store.
 func (b *Bucket) Key() domain.Key {
 	return domain.Key{Kind: "dnc_bucket", Workspace: b.WorkspaceID, ID: b.ListID + "/" + sortableIndex(b.Index)}
 }
@@ -97,16 +98,16 @@ func (b *Bucket) Key() domain.Key {
 // Indexes returns no indexes: buckets are listed by key prefix.
 func (b *Bucket) Indexes() []string { return nil }
 
-// Sort returns the index.
+// Sort returns the index of the bucket as sortable text.
 func (b *Bucket) Sort() string { return sortableIndex(b.Index) }
 
-// sortableIndex formats an index so that text sorts like the number.
+// sortableIndex formats an index with leading zeros, so that the text order is the numeric order.
 func sortableIndex(index int) string {
 	s := strconv.Itoa(index)
 	return "0000"[:max(0, 4-len(s))] + s
 }
 
-// packNumbers encodes ascending numbers.
+// packNumbers encodes ascending numbers as varints of their differences.
 func packNumbers(numbers []uint64) []byte {
 	b := make([]byte, 0, 4*len(numbers)+4)
 	last := uint64(0)
@@ -130,8 +131,8 @@ func unpackNumbers(b []byte, into []uint64) ([]uint64, error) {
 	return into, nil
 }
 
-// Find returns the origin of a number. ok is false if the number is not listed. If there are several origins, the
-// first one counts.
+// Find returns the origin of a packed number. ok is false if the number is not listed. If the number has several
+// origins, Find returns that of the first group, because opt-outs come first.
 func (b *Bucket) Find(n uint64) (o Origin, ok bool, err error) {
 	for _, s := range b.Groups {
 		last, rest := uint64(0), s.Numbers
@@ -159,7 +160,7 @@ func (b *Bucket) FindErased(hash string) (o Origin, ok bool) {
 	return o, false
 }
 
-// Erase replaces a number with its hash. It returns false if the number was not listed.
+// Erase replaces a number with its keyed hash. It returns false if the number was not listed.
 func (b *Bucket) Erase(n uint64, hash string) (bool, error) {
 	o, listed, err := b.Find(n)
 	if err != nil || !listed {
@@ -201,7 +202,8 @@ func (b *Bucket) Numbers() ([]uint64, error) {
 	return slices.Compact(all), nil
 }
 
-// Add adds numbers to the bucket and returns how many were new. An opt-out of a listed number is also stored.
+// Add adds numbers to the bucket and returns how many were new. A number that is already listed is added again only
+// if o is an opt-out and the number has no opt-out.
 func (b *Bucket) Add(numbers []uint64, o Origin) (added int, err error) {
 	have, err := b.Numbers()
 	if err != nil {
@@ -262,8 +264,8 @@ func (b *Bucket) findOptOut(n uint64) (listed bool, at int, err error) {
 	return false, 0, nil
 }
 
-// mergeGroups merges groups with the same source if there are too many. The merged group has the latest time.
-// Opt-outs are not merged.
+// mergeGroups merges groups with the same source if there are more than maxOriginGroups. A merged group has the
+// origin of its last group. Opt-outs are not merged.
 func (b *Bucket) mergeGroups() error {
 	if len(b.Groups) <= maxOriginGroups {
 		return nil
@@ -299,7 +301,7 @@ func (b *Bucket) mergeGroups() error {
 	return nil
 }
 
-// Remove removes a number, and the erased entry with its hash. It returns false if neither was listed.
+// Remove removes a number and the erased entry with its hash. It returns false if neither was in the bucket.
 func (b *Bucket) Remove(n uint64, hash string) (bool, error) {
 	before := len(b.Erased)
 	b.Erased = slices.DeleteFunc(b.Erased, func(e ErasedEntry) bool { return e.Hash == hash })

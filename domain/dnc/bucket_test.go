@@ -17,7 +17,7 @@ import (
 
 var day = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// numbersIn returns n numbers that belong to a bucket.
+// numbersIn returns n packed numbers that belong to a bucket.
 func numbersIn(bucket, n int) []uint64 {
 	var out []uint64
 	for i := uint64(12025550100); len(out) < n; i++ {
@@ -72,7 +72,7 @@ func TestBucketIsASetWithSources(t *testing.T) {
 			require.Equal(t, want, added)
 			model[n] = true
 		}
-		if i%100 == 0 { // as the store encodes it
+		if i%100 == 0 { // encoded and decoded as in the store
 			text, err := json.Marshal(b)
 			require.NoError(t, err)
 			b = &dnc.Bucket{}

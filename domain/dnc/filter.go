@@ -2,8 +2,8 @@ package dnc
 
 import "math/bits"
 
-// Parameters of the Bloom filter: bits for each number, and bits that are set for each number. About one in 250
-// unlisted numbers is reported as possibly listed.
+// Parameters of the Bloom filter: bitsPerNumber is the filter size for each number, and probes is the number of bits
+// that are set for each number. About one in 250 unlisted numbers is reported as possibly listed.
 const (
 	bitsPerNumber = 12
 	probes        = 8
@@ -13,7 +13,7 @@ const (
 type Filter struct {
 	Edition uint64 // edition of the bucket
 	Count   int    // number of numbers in the bucket
-	Unknown bool   // the filter is missing; only the store can answer
+	Unknown bool   // the filter is missing; every lookup must read the store
 	words   []uint64
 	erased  map[string]bool // hashes of erased numbers; nil: none
 }
@@ -36,13 +36,13 @@ func NewFilter(edition uint64, numbers []uint64) *Filter {
 	return f
 }
 
-// HasErased reports whether the bucket has erased entries. Numbers must then also be looked up by hash.
+// HasErased reports whether the bucket has erased entries. A lookup must then also search the hash of the number.
 func (f *Filter) HasErased() bool { return f.erased != nil }
 
 // IsErased reports whether an erased entry has this hash.
 func (f *Filter) IsErased(hash string) bool { return f.erased[hash] }
 
-// MayContain reports whether a number may be listed. false is certain.
+// MayContain reports whether a number may be listed. If it returns false, the number is certainly not listed.
 func (f *Filter) MayContain(n uint64) bool {
 	if f.Unknown {
 		return true
@@ -61,13 +61,15 @@ func (f *Filter) MayContain(n uint64) bool {
 	return true
 }
 
-// probeStart derives the probe sequence from hash bits that do not select the bucket.
+// probeStart returns the first probe position and the distance between probes. It uses bits of the hash that do not
+// select the bucket, because those are equal for all numbers of a bucket.
 func (f *Filter) probeStart(n uint64) (at, step uint64) {
 	h := mixBits(n)
 	return mixBits(h), h<<12 | 1
 }
 
-// probeBit returns the position of a probe. The high half of a product maps the hash evenly to the filter length.
+// probeBit returns the word and the bit of a probe. The high half of a product maps the hash evenly to the number of
+// words.
 func (f *Filter) probeBit(at uint64) (word, probeBit uint64) {
 	word, low := bits.Mul64(at, uint64(len(f.words)))
 	return word, 1 << (low >> 58)

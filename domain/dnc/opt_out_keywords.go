@@ -7,7 +7,7 @@ import (
 )
 
 // FindOptOutKeyword returns the first keyword that a text contains as whole words, ignoring case, or "". Words are
-// runs of letters, marks and digits of any script. The words of a longer keyword must be adjacent.
+// runs of letters, marks, digits, * and #. The words of a keyword with several words must be adjacent in the text.
 func FindOptOutKeyword(text string, keywords []string) string {
 	if len(keywords) == 0 {
 		return ""
@@ -21,7 +21,8 @@ func FindOptOutKeyword(text string, keywords []string) string {
 	return ""
 }
 
-// SpokenKeywords returns the keywords that can be spoken, in lower case. Keywords of keys alone are omitted.
+// SpokenKeywords returns the keywords that can be spoken, in lower case. Keywords that consist only of telephone keys
+// are omitted.
 func SpokenKeywords(keywords []string) []string {
 	var words []string
 	for _, w := range keywords {
@@ -38,12 +39,13 @@ func splitWords(text string) []string {
 	})
 }
 
-// foldReplacer is created once and never changes.
+// foldReplacer returns the replacements of foldLetters. It creates them once, and they never change.
 var foldReplacer = sync.OnceValue(func() *strings.Replacer { //nolint:gochecknoglobals // as above
 	return strings.NewReplacer("ß", "ss", "ẞ", "ss", "İ", "i", "ς", "σ", "\u0307", "")
 })
 
-// foldLetters converts to lower case and folds German and Turkish letters without a single counterpart.
+// foldLetters converts text to lower case. It also replaces German, Turkish and Greek letters that have several
+// spellings, for example ß by ss.
 func foldLetters(text string) string {
 	return foldReplacer().Replace(strings.ToLower(text))
 }

@@ -4,9 +4,9 @@ import "github.com/callboard/callboard/domain"
 
 // ScrubRules defines which do-not-call lists apply to a call.
 type ScrubRules struct {
-	Default string // default list of the workspace
-	List    string // additional list; empty: none
-	// OptOutsOnly means that the campaign does not scrub: only the opt-outs on the default list apply.
+	Default string // ID of the default list of the workspace
+	List    string // ID of an additional list; empty: none
+	// OptOutsOnly is true for a campaign without DNC scrubbing. Only the opt-outs on the default list then apply.
 	OptOutsOnly bool
 }
 
@@ -24,7 +24,7 @@ func DefaultScrub(workspaceID string, env domain.Environment) ScrubRules {
 	return ScrubRules{Default: domain.DefaultDNCID(workspaceID, env)}
 }
 
-// Lists returns the lists to check.
+// Lists returns the IDs of the do-not-call lists to check.
 func (s ScrubRules) Lists() []string {
 	if s.List == "" {
 		return []string{s.Default}
@@ -32,5 +32,5 @@ func (s ScrubRules) Lists() []string {
 	return []string{s.Default, s.List}
 }
 
-// Applies reports whether an entry with this origin applies.
+// Applies reports whether a do-not-call entry with this origin forbids the call.
 func (s ScrubRules) Applies(o Origin) bool { return !s.OptOutsOnly || o.Source == domain.DNCOptOut }

@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Attributes are the attributes of an event by which endpoints filter. Unknown attributes are empty.
+// Attributes are the properties of an event by which webhook endpoints filter events. Unknown attributes are empty.
 type Attributes struct {
 	AgentID    string
 	CampaignID string
 	Direction  domain.Direction
 	From, To   string // E.164
-	// TraceParent is the trace context of the API request that caused the event.
+	// TraceParent is the traceparent header (W3C Trace Context) of the API request that caused the event.
 	TraceParent string
 }
 
@@ -24,7 +24,7 @@ func CallAttributes(c *domain.Call) *Attributes {
 	return &Attributes{AgentID: c.AgentID, CampaignID: c.CampaignID, Direction: c.Direction, From: c.From, To: c.To, TraceParent: c.TraceParent}
 }
 
-// CallDraft returns an event about a call. id is the ID of the event.
+// CallDraft returns a draft of an event of type t about a call. id is the ID of the event.
 func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft {
 	unit := c.AgentID
 	if unit == "" {
@@ -44,8 +44,8 @@ func CallDraft(id string, c *domain.Call, t Type, data any, now time.Time) Draft
 	return d
 }
 
-// AttributesOf returns the attributes of an event: those of its commit, else those in its payload, else its
-// subject. The agent in the payload takes precedence, because a call can have several agents.
+// AttributesOf returns the attributes of an event. The attributes stored with the event take precedence over its
+// payload and its subject. The agent in the payload takes precedence, because a call can have several agents.
 func AttributesOf(e *Event) Attributes {
 	var data struct {
 		AgentID    string           `json:"agent_id"`

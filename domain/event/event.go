@@ -65,7 +65,7 @@ var allTypes = []Type{
 	AlertFiring, AlertResolved,
 }
 
-// aliases maps alternative names to event types.
+// aliases maps the alternative names that webhook subscriptions may use to event types.
 var aliases = map[string]Type{
 	"call.initiated":          CallStarted,
 	"agent.intent_detected":   AgentIntentDetected,
@@ -99,8 +99,8 @@ func ParseType(name string) (t Type, ok bool) {
 	return "", false
 }
 
-// MatchSubscription reports whether a subscription includes an event type, and under which name the event is sent:
-// the alias if the endpoint subscribed only to the alias.
+// MatchSubscription reports whether a webhook subscription includes an event type. as is the name under which the
+// event is sent: the alias if the endpoint subscribed only to the alias.
 func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	for _, s := range subscribed {
 		switch {
@@ -115,7 +115,7 @@ func MatchSubscription(subscribed []string, t Type) (as string, ok bool) {
 	return as, ok
 }
 
-// IsValidPattern reports whether an entry of events is a type, an alias, a category wildcard or "*".
+// IsValidPattern reports whether an entry of a webhook's events list is a type, an alias, a category wildcard or "*".
 func IsValidPattern(s string) bool {
 	if s == "*" {
 		return true
@@ -145,7 +145,7 @@ type Draft struct {
 	Attributes  *Attributes // nil: the payload contains all attributes
 }
 
-// Event is a committed event.
+// Event is an event that is stored and has a position in the event log.
 type Event struct {
 	ID          string          `json:"id"`
 	Type        Type            `json:"type"`
@@ -155,13 +155,13 @@ type Event struct {
 	Subject     string          `json:"subject"`
 	Sequence    uint64          `json:"sequence"` // for each subject, from 1
 	Data        json.RawMessage `json:"data"`
-	// The following fields are internal; the envelope does not contain them.
+	// The following fields are internal and not part of the JSON.
 	Environment domain.Environment `json:"-"`
 	Attributes  *Attributes        `json:"-"` // nil: the payload contains all attributes
 	Offset      uint64             `json:"-"` // position in the commit order of the workspace, from 1 without gaps
 }
 
-// TraceParent returns the trace context of the API request that caused the event, or "".
+// TraceParent returns the traceparent header (W3C Trace Context) of the API request that caused the event, or "".
 func (e *Event) TraceParent() string {
 	if e.Attributes == nil {
 		return ""

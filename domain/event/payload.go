@@ -26,7 +26,7 @@ func NewCallData(c *domain.Call) CallData {
 	}
 }
 
-// CallEndedData is the payload of call.ended: the union of both variants in the specification.
+// CallEndedData is the payload of call.ended for inbound and outbound calls.
 type CallEndedData struct {
 	CallID              string             `json:"call_id"`
 	Direction           domain.Direction   `json:"direction"`
@@ -174,7 +174,7 @@ type CampaignCallData struct {
 	Progress   domain.CampaignProgressSummary `json:"campaign_progress"`
 }
 
-// ContactData is a contact in a payload.
+// ContactData is the contact in the payload of campaign.call.completed.
 type ContactData struct {
 	Phone string `json:"phone"`
 	Name  string `json:"name"`
@@ -186,8 +186,8 @@ type ResourceChangedData struct {
 	Changed []string `json:"changed"`
 }
 
-// SystemDegradedData is the payload of system.degraded: a measure of a trunk is beyond its threshold or, with
-// recovered, within it again.
+// SystemDegradedData is the payload of system.degraded. The event reports that a measured value of a trunk has
+// crossed its threshold, or, with recovered, that the value is within the threshold again.
 type SystemDegradedData struct {
 	TrunkID       string  `json:"trunk_id"`
 	TrunkName     string  `json:"trunk_name"`

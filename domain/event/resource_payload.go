@@ -7,7 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// AppointmentData is the payload of appointment.*: the appointment and the previous values of changed fields.
+// AppointmentData is the payload of the appointment events: the appointment and the previous values of changed
+// fields.
 type AppointmentData struct {
 	AppointmentID   string                     `json:"appointment_id"`
 	CallID          string                     `json:"call_id,omitempty"`

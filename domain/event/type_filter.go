@@ -2,11 +2,12 @@ package event
 
 import "time"
 
-// MaxDisorder is how much older an event may be than an event that was committed before it.
+// MaxDisorder limits how far events are out of order: CreatedAt of an event can be this much earlier than that of an
+// event committed before.
 const MaxDisorder = 10 * time.Minute
 
-// MatchesTypes reports whether a list of types, aliases and wildcards includes a type. An empty list includes all
-// types.
+// MatchesTypes reports whether a list of event types, aliases and wildcards includes a type. An empty list includes
+// all types.
 func MatchesTypes(types []string, t Type) bool {
 	if len(types) == 0 {
 		return true

@@ -1,5 +1,5 @@
-// Package exportrows converts records to rows of export files. Text that a spreadsheet would execute as a formula
-// is escaped.
+// Package exportrows converts records to rows of export files. It escapes text that a spreadsheet would execute as a
+// formula.
 package exportrows
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// EscapeFormula returns a text that no spreadsheet treats as a formula.
+// EscapeFormula escapes text that a spreadsheet would execute as a formula. Other text is returned unchanged.
 func EscapeFormula(s string) string {
 	t := strings.TrimLeft(s, " \u00a0\u3000\ufeff\u200b")
 	if t == "" {
@@ -22,7 +22,7 @@ func EscapeFormula(s string) string {
 	return s
 }
 
-// TimeCell formats a time for a cell; nil gives "".
+// TimeCell formats a time for a cell. It returns "" for nil.
 func TimeCell(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -30,7 +30,7 @@ func TimeCell(t *time.Time) string {
 	return t.UTC().Format(domain.TimeFormat)
 }
 
-// Columns returns the columns of an export type in order.
+// Columns returns the column names of an export type, in the order of the cells.
 func Columns(t domain.ExportType) []string {
 	words := ""
 	switch t {
@@ -55,8 +55,8 @@ func Columns(t domain.ExportType) []string {
 	return strings.Fields(words)
 }
 
-// CallRow returns a row of the calls export. E.164 numbers are not escaped, because no program treats them as
-// formulas.
+// CallRow returns the cells of a call in the calls export. E.164 numbers are not escaped, because no spreadsheet
+// treats them as formulas.
 func CallRow(c *domain.Call) []string {
 	notes, cost, currency := "", "", ""
 	if c.Outcome != nil {
@@ -81,10 +81,10 @@ func numberCell(s string) string {
 	return EscapeFormula(s)
 }
 
-// NumberCell formats a telephone number for a cell.
+// NumberCell returns E.164 numbers unchanged and escapes other text that a spreadsheet would execute as a formula.
 func NumberCell(s string) string { return numberCell(s) }
 
-// LegRow returns a row of the legs export. index counts from 1.
+// LegRow returns the cells of one leg of a call in the legs export. index is the number of the leg, from 1.
 func LegRow(c *domain.Call, index int) []string {
 	l := &c.Legs[index-1]
 	return []string{
@@ -93,7 +93,7 @@ func LegRow(c *domain.Call, index int) []string {
 	}
 }
 
-// SegmentRow returns a row of the transcripts export.
+// SegmentRow returns the cells of one transcript segment in the transcripts export.
 func SegmentRow(callID string, s *domain.Segment) []string {
 	return []string{
 		callID, strconv.Itoa(s.Index), s.Speaker, EscapeFormula(s.Text), strconv.FormatInt(s.StartMs, 10), strconv.FormatInt(s.EndMs, 10),
@@ -101,7 +101,7 @@ func SegmentRow(callID string, s *domain.Segment) []string {
 	}
 }
 
-// AuditRow returns a row of the audit_logs export.
+// AuditRow returns the cells of one audit entry in the audit_logs export.
 func AuditRow(a *domain.AuditEntry) []string {
 	return []string{
 		a.ID, TimeCell(&a.CreatedAt), a.Type, a.Action, a.Actor.Type, EscapeFormula(a.Actor.ID), a.IP, EscapeFormula(a.UserAgent), a.Resource.Type, EscapeFormula(a.Resource.ID),

@@ -11,7 +11,7 @@ type Index struct {
 	bytes  int
 }
 
-// indexedPassage is a passage in the index. source and number identify it for the caller.
+// indexedPassage is a passage in the index. source and number are the identification that Index.Add received.
 type indexedPassage struct {
 	source, number int32
 	length         int32 // number of words
@@ -19,18 +19,18 @@ type indexedPassage struct {
 	embedding      []byte
 }
 
-// posting is the number of occurrences of a word in a passage.
+// posting is the number of times that a word occurs in a passage. doc is the index of the passage in Index.docs.
 type posting struct{ doc, count int32 }
 
-// Approximate memory of index entries without their bytes.
+// Approximate memory in bytes of one passage, term and posting of an index, without texts and embeddings.
 const (
 	docBytes     = 56
 	termBytes    = 64
 	postingBytes = 8
 )
 
-// Add adds the next passage. source and number are chosen by the caller and returned in hits. embedding is the
-// packed embedding; nil: none.
+// Add adds a passage. The caller chooses source and number, and a search returns them in its hits. meaning is the
+// packed embedding of the passage, or nil.
 func (x *Index) Add(source, number int, p Passage, meaning []byte) {
 	if x.terms == nil {
 		x.terms = make(map[string]*[]posting)
@@ -65,5 +65,5 @@ func (x *Index) countWord(word string, n, times int32) {
 	x.bytes += postingBytes
 }
 
-// Bytes returns the approximate memory of the index.
+// Bytes returns the approximate memory of the index in bytes.
 func (x *Index) Bytes() int { return x.bytes }

@@ -6,7 +6,7 @@ import (
 )
 
 // Search ranks the passages of several indexes by a query. BM25 uses the statistics of all indexes together, so
-// that scores are comparable. T identifies an index for the caller. Use NewSearch to create a Search.
+// that scores are comparable. A value of type T identifies an index for the caller. Use NewSearch to create a Search.
 type Search[T any] struct {
 	terms  []string
 	seen   []int // number of passages that contain each term
@@ -33,15 +33,16 @@ func NewSearch[T any](query string) *Search[T] {
 	return &Search[T]{terms: terms, seen: make([]int, len(terms))}
 }
 
-// Weights for a combination of words and embeddings. Both scores are relative to the best passage, so that a rare
-// but irrelevant word does not dominate.
+// Weights for combining the word score with the embedding score of a passage. Both scores are relative to the best
+// passage, so that a rare but irrelevant word does not dominate.
 const (
 	minSimilarity    = 0.25 // lower similarities count as 0
 	maxCombinedScore = 4.0
 	similarityWeight = 0.6
 )
 
-// AddIndex adds an index to the search. embedding is the packed embedding of the query; nil: only words count.
+// AddIndex adds the passages of an index to the search. meaning is the packed embedding of the query. If it is nil,
+// only words count.
 func (s *Search[T]) AddIndex(of T, x *Index, meaning []byte) {
 	s.total += len(x.docs)
 	s.length += x.length
@@ -74,21 +75,21 @@ func (s *Search[T]) AddIndex(of T, x *Index, meaning []byte) {
 	}
 }
 
-// Hit is a passage that was found, with its index and the arguments of Index.Add.
+// Hit is a found passage: the index that contains it, the source and number that Index.Add received, and the score.
 type Hit[T any] struct {
 	Index          T
 	Source, Number int
 	Score          float64
 }
 
-// The usual parameters of BM25: k1 and b.
+// The usual parameters of BM25: termSaturation is k1, and the other constant is b.
 const (
 	termSaturation      = 1.2
 	lengthNormalization = 0.75
 )
 
-// BestHits returns the best passages, at most most. Passages with equal scores are in the order in which they were
-// added.
+// BestHits returns the passages with the highest scores, at most most passages. Passages with equal scores are in the
+// order in which they were added.
 func (s *Search[T]) BestHits(most int) []Hit[T] {
 	mean := float64(s.length) / float64(max(1, s.total))
 	rare := make([]float64, len(s.terms))

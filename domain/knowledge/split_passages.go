@@ -28,8 +28,8 @@ type Passage struct {
 	Text    string
 }
 
-// SplitPassages splits a text into passages. If markdown is true, headings (#) start new passages. Otherwise the
-// text is split at empty lines, at sentence ends and, if necessary, between words.
+// SplitPassages splits a text into passages. If marked is true, Markdown headings (#) start new passages. Long blocks
+// are split at line ends, at sentence ends and, if necessary, between words.
 func SplitPassages(text string, marked bool) []Passage {
 	c := passageBuilder{}
 	for block := range splitBlocks(text) {
@@ -49,7 +49,7 @@ func SplitPassages(text string, marked bool) []Passage {
 	return c.out
 }
 
-// splitBlocks returns the paragraphs of a text. A heading is a paragraph of its own.
+// splitBlocks returns an iterator over the paragraphs of a text. A Markdown heading is a paragraph of its own.
 func splitBlocks(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		var b strings.Builder
@@ -84,7 +84,8 @@ func parseHeading(line string) (level int, title string) {
 	return level, strings.Trim(rest, " #")
 }
 
-// splitPosition returns where a long block is split.
+// splitPosition returns the byte position at which a long block is split: the last line end, sentence end or space
+// within targetPassageBytes.
 func splitPosition(block string) int {
 	room := block[:targetPassageBytes]
 	for _, mark := range []string{"\n", ". ", "? ", "! ", "; ", " "} {

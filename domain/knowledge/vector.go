@@ -2,8 +2,8 @@ package knowledge
 
 import "math"
 
-// PackVector packs an embedding with one byte for each component. Only its direction is stored, which is sufficient
-// for the cosine similarity.
+// PackVector packs an embedding into one byte for each component. The packed form keeps the direction and not the
+// length of the vector, which is sufficient for the cosine similarity.
 func PackVector(v []float32) []byte {
 	most := float32(0)
 	for _, x := range v {
@@ -28,8 +28,8 @@ func vectorLength(v []byte) float64 {
 	return math.Sqrt(float64(sum))
 }
 
-// cosineSimilarity returns the cosine of the angle between two packed vectors with known lengths. It returns 0 if
-// they cannot be compared.
+// cosineSimilarity returns the cosine of the angle between two packed vectors. left and right are their lengths. It
+// returns 0 if a length is 0 or the dimensions differ.
 func cosineSimilarity(a []byte, left float64, b []byte, right float64) float64 {
 	if len(a) != len(b) || left == 0 || right == 0 {
 		return 0

@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/domain/lifecycle"
 )
 
-// documentedTransitions returns a table of docs/concepts.md: the sorted states that may follow each state.
+// documentedTransitions parses the table under a heading of docs/concepts.md. It returns, for each state, the sorted
+// states that may follow.
 func documentedTransitions(t *testing.T, heading string) map[string][]string {
 	t.Helper()
 	page, err := os.ReadFile("../../docs/concepts.md")
@@ -41,7 +42,7 @@ func documentedTransitions(t *testing.T, heading string) map[string][]string {
 	return table
 }
 
-// transitionNames converts a table of the code to the form of documentedTransitions.
+// transitionNames converts a transition table of the code to the form that documentedTransitions returns.
 func transitionNames[S ~string](table map[S][]S) map[string][]string {
 	out := make(map[string][]string)
 	for from, all := range table {

@@ -10,7 +10,7 @@ import (
 // Operation is an operation on a campaign, requested through the API or by the campaign itself.
 type Operation string
 
-// The operations. Due, Trip, Exhaust and Expire are triggered by the campaign itself.
+// The operations on a campaign. The campaign itself triggers Due, Trip, Exhaust and Expire.
 const (
 	Start   Operation = "start"
 	Pause   Operation = "pause"
@@ -22,8 +22,8 @@ const (
 	Expire  Operation = "expire"  // the end of the schedule was reached
 )
 
-// CampaignTransition is one transition of a campaign. Ahead is the target state while the start of the schedule is
-// in the future; "": the same as To.
+// CampaignTransition is one allowed change of a campaign's status by an operation. Ahead replaces To while the start
+// of the schedule is in the future. If Ahead is empty, To always applies.
 type CampaignTransition struct {
 	From  domain.CampaignStatus
 	On    Operation
@@ -31,7 +31,7 @@ type CampaignTransition struct {
 	Ahead domain.CampaignStatus
 }
 
-// CampaignTransitions returns the transitions of campaigns.
+// CampaignTransitions returns the table of all allowed status changes of campaigns.
 func CampaignTransitions() []CampaignTransition {
 	const (
 		draft, scheduled   = domain.CampaignDraft, domain.CampaignScheduled
@@ -57,8 +57,8 @@ func CampaignTransitions() []CampaignTransition {
 	}
 }
 
-// NextCampaignStatus returns the state after an operation and whether the operation is allowed. If it is not
-// allowed, allowedFrom lists the states that allow it. Repeating an operation in its target state is allowed and
+// NextCampaignStatus returns the status after an operation, and ok reports whether the operation is allowed. If it is
+// not allowed, allowedFrom lists the states that allow it. An operation in the state to which it leads is allowed and
 // changes nothing. future reports whether the start of the schedule is in the future.
 func NextCampaignStatus(from domain.CampaignStatus, on Operation, future bool) (to domain.CampaignStatus, allowedFrom []domain.CampaignStatus, ok bool) {
 	for _, r := range CampaignTransitions() {
@@ -107,8 +107,8 @@ func IsCallTransition(from, to domain.CallStatus) bool {
 	return slices.Contains(CallTransitions()[from], to)
 }
 
-// ContactTransitions returns the states that may follow each contact state. An open contact returns to pending if
-// its attempt does not count.
+// ContactTransitions returns the states that may follow each contact state. A contact with an open attempt returns to
+// pending if the attempt does not count.
 func ContactTransitions() map[domain.ContactState][]domain.ContactState {
 	ends := []domain.ContactState{
 		domain.ContactCompleted, domain.ContactConfirmed, domain.ContactDeclined, domain.ContactVoicemail,
@@ -136,8 +136,8 @@ func IsContactTransition(from, to domain.ContactState) bool {
 	return slices.Contains(ContactTransitions()[from], to)
 }
 
-// ShownContactState returns the state in which a contact is shown. The end of a campaign does not rewrite up to a
-// million states. Instead, waiting contacts of a cancelled campaign are shown as cancelled, and those of a
+// ShownContactState returns the contact state that the API shows. The end of a campaign does not rewrite up to a
+// million stored states. Instead, waiting contacts of a cancelled campaign are shown as cancelled, and those of a
 // completed campaign as expired.
 func ShownContactState(status domain.CampaignStatus, s domain.ContactState) domain.ContactState {
 	if s != domain.ContactPending && s != domain.ContactRetryWait {

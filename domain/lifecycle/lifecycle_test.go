@@ -23,7 +23,8 @@ var operations = []lifecycle.Operation{
 	lifecycle.Due, lifecycle.Trip, lifecycle.Exhaust, lifecycle.Expire,
 }
 
-// The complete transition table: "-" means not allowed, "=" no effect.
+// campaignTable lists the expected status after each operation (row) in each status (column). "-" means that the
+// operation is not allowed, and "=" that it has no effect.
 const campaignTable = `
             draft      scheduled  running    paused     completed  cancelled
 start       running    =          =          -          -          -

@@ -1,2 +1,2 @@
-// Package load defines the load of nodes and workspaces that operators see.
+// Package load defines the reports on the load of nodes and workspaces that operators see.
 package load

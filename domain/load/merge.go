@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// maxBusiest is the number of workspaces with the largest shares in a report.
+// maxBusiest is the maximum number of workspaces that a report lists as those with the largest shares of activity.
 const maxBusiest = 10
 
-// Report is the load of one shard or of the whole installation: a node and its workspaces.
+// Report is the load of one shard or of the whole installation. It consists of the load of a node and of workspaces.
 type Report struct {
 	Node       *NodeLoad        `json:"node"`
 	Workspaces []*WorkspaceLoad `json:"workspaces"`
 }
 
-// Merge combines the reports of all shards. The node is the node of own with the sums of all workspaces. Workspaces
-// are sorted by ID, newest first. The arguments are not modified.
+// Merge combines the reports of all shards. The result has the node of own with the sums over all workspaces. The
+// workspaces are sorted by ID, newest first. The arguments are not modified.
 func Merge(own *Report, others ...*Report) *Report {
 	node := *own.Node
 	rows := slices.Clone(own.Workspaces)
@@ -32,7 +32,7 @@ func Merge(own *Report, others ...*Report) *Report {
 	return &Report{Node: &node, Workspaces: rows}
 }
 
-// withShares returns copies of the rows with each workspace's share of the total activity.
+// withShares returns copies of the workspace loads, in which Share is the workspace's share of the total activity.
 func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
 	var all Activity
 	for _, w := range rows {
@@ -55,7 +55,7 @@ func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
 	return out
 }
 
-// busiest returns the workspaces with the largest shares, largest first.
+// busiest returns the workspaces with the largest shares of activity, largest first.
 func busiest(rows []*WorkspaceLoad) []NoisyShare {
 	sorted := slices.Clone(rows)
 	slices.SortStableFunc(sorted, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.Share.Largest(), a.Share.Largest()) })

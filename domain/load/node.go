@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NodeLoad is the load of an operator's node and of all workspaces.
+// NodeLoad is the load of the node that answers an operator, and of all workspaces.
 type NodeLoad struct {
 	Object     string       `json:"object"`
 	AsOf       time.Time    `json:"as_of" doc:"Time of the numbers: up to one second ago."`
@@ -25,7 +25,7 @@ type NodeLoad struct {
 	Noisy      []NoisyShare `json:"noisy" doc:"The ten workspaces with the largest share of calls, commits or requests, in descending order."`
 }
 
-// NodeNow is a running node as an operator sees it.
+// NodeNow is the current state of a running node as an operator sees it.
 type NodeNow struct {
 	Object     string     `json:"object"`
 	ID         string     `json:"id" doc:"The id of the process. It changes with every start."`
@@ -60,7 +60,7 @@ type DiallingNow struct {
 	By      *domain.Actor `json:"by" doc:"The credential that stopped dialing."`
 }
 
-// sumWorkspaces sums the load of all workspaces.
+// sumWorkspaces sets the fields that are sums over all workspaces.
 func (l *NodeLoad) sumWorkspaces(rows []*WorkspaceLoad) {
 	l.Workspaces, l.SpentKnown = len(rows), true
 	spent := domain.Amount(0)

@@ -4,35 +4,35 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// LinesNow is the use of concurrent calls by one workspace or by all of them.
+// LinesNow counts the concurrent calls of one workspace or of all workspaces.
 type LinesNow struct {
 	Outbound LineUse `json:"outbound" doc:"Outbound calls in the live environment."`
 	Inbound  LineUse `json:"inbound" doc:"Inbound calls in both environments."`
 	Test     LineUse `json:"test" doc:"Outbound calls in the test environment, to the built-in carrier."`
 }
 
-// LineUse is the use of concurrent calls in one direction.
+// LineUse counts the concurrent calls in one direction, the limit of the plan, and the waiting calls.
 type LineUse struct {
 	Used    int `json:"used" doc:"Number of concurrent calls in use: live calls, calls that are about to be placed, and calls that may still exist after a crash."`
 	Limit   int `json:"limit" doc:"Number of concurrent calls that the plan allows."`
 	Waiting int `json:"waiting" doc:"Number of calls of campaigns and bulk jobs that wait for capacity."`
 }
 
-// Add adds another use.
+// Add adds the counts of o.
 func (l *LineUse) Add(o LineUse) {
 	l.Used += o.Used
 	l.Limit += o.Limit
 	l.Waiting += o.Waiting
 }
 
-// Activity is the activity of the last minute.
+// Activity counts the calls, commits and API requests of the last minute.
 type Activity struct {
 	Calls    int `json:"calls" doc:"Number of calls that started, inbound and outbound."`
 	Commits  int `json:"commits" doc:"Number of commits to the store."`
 	Requests int `json:"requests" doc:"Number of API requests that count toward the rate limit."`
 }
 
-// Add adds another activity.
+// Add adds the counts of o.
 func (a *Activity) Add(o Activity) {
 	a.Calls += o.Calls
 	a.Commits += o.Commits
@@ -46,7 +46,7 @@ type Shares struct {
 	Requests float64 `json:"requests" doc:"Share of the API requests, 0 to 1."`
 }
 
-// Largest returns the largest share.
+// Largest returns the largest of the three shares.
 func (s Shares) Largest() float64 { return max(s.Calls, s.Commits, s.Requests) }
 
 // NoisyShare is the share of one workspace in the activity of all workspaces.

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of action nodes.
+// Limits of the tools and texts of action nodes.
 const (
 	maxNodeTools          = 50
 	maxNodeKnowledgeBases = 20
@@ -19,7 +19,7 @@ const (
 	maxBody               = 1600
 )
 
-// checkActionNode checks a node of type converse, tool, appointment, sms or agent.
+// checkActionNode validates a node of type converse, tool, appointment, sms or agent.
 func (v *validation) checkActionNode(at string, n *domain.Node) {
 	switch n.Type { //nolint:exhaustive // the others have checks of their own
 	case domain.NodeConverse:
@@ -71,7 +71,7 @@ func (v *validation) checkArguments(at string, n *domain.Node) {
 	}
 }
 
-// checkText records a missing or too long text.
+// checkText adds a problem if a text is missing or has more than most characters.
 func (v *validation) checkText(param, text string, most int) {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -91,7 +91,7 @@ func (v *validation) checkID(param string, kind domain.Prefix, id string) {
 	}
 }
 
-// checkFields checks the values that a converse node has to find out.
+// checkFields validates the fields whose values the model of a converse node has to find out.
 func (v *validation) checkFields(param string, all []domain.AnalysisField) {
 	if len(all) > MaxArguments {
 		v.addProblem(param, "has %d entries; %d at most", len(all), MaxArguments)
@@ -122,7 +122,7 @@ func (v *validation) checkIDs(param string, kind domain.Prefix, all []string, mo
 	}
 }
 
-// checkTools checks the tools of a converse node: tool IDs and names of built-in tools.
+// checkTools validates the tool list of a converse node, which has tool IDs and names of built-in tools.
 func (v *validation) checkTools(param string, all []string) {
 	if len(all) > maxNodeTools {
 		v.addProblem(param, "has %d entries; %d at most", len(all), maxNodeTools)
@@ -142,7 +142,7 @@ func (v *validation) checkTools(param string, all []string) {
 	}
 }
 
-// Capabilities defines which engines are available for a conversation.
+// Capabilities lists the engines and inputs that are available for a conversation.
 type Capabilities struct {
 	Model            bool // a language model
 	Actions          bool // tools, appointments, messages and other agents
@@ -152,8 +152,8 @@ type Capabilities struct {
 	Realtime         bool // a realtime engine
 }
 
-// MissingCapabilities returns the nodes and edges of a pathway that need an engine that is not available. Calls
-// cannot use such a pathway.
+// MissingCapabilities returns a problem for each node and edge of a pathway that needs an engine that is not
+// available. Calls cannot use a pathway with problems.
 func MissingCapabilities(p *domain.Pathway, has Capabilities) []domain.Detail {
 	var out domain.Problems
 	words := New(domain.Script{Pathway: *p}, nil).graph
@@ -177,7 +177,7 @@ func MissingCapabilities(p *domain.Pathway, has Capabilities) []domain.Detail {
 	return out
 }
 
-// Descriptions of missing engines.
+// Error texts for missing engines.
 const (
 	needsSpeechEngine = "hearing speech takes an engine"
 	needsOpenSpeech   = "hearing words that no edge and no value names takes an engine"
@@ -216,7 +216,8 @@ func (p *graph) missingForNode(n *domain.Node, has Capabilities) string {
 	return ""
 }
 
-// isRealtimeOnly reports whether the edges from a place are evaluated only by a realtime engine.
+// isRealtimeOnly reports whether only a realtime engine evaluates the edges that start at the node from. The value
+// anywhere stands for edges that start at every node.
 func (p *graph) isRealtimeOnly(from string) bool {
 	if from != anywhere {
 		n := p.nodes[from]
@@ -248,8 +249,8 @@ func missingForEdge(w *domain.When, has Capabilities) string {
 	return ""
 }
 
-// ActionRequest requests an action: a tool, an appointment, a message, or another agent that takes over.
-// ActionEnded follows.
+// ActionRequest is the command to run an action: a tool, an appointment operation, a text message, or the handover to
+// another agent. The input ActionEnded follows.
 type ActionRequest struct {
 	Node         string
 	Type         domain.NodeType
@@ -263,13 +264,13 @@ type ActionRequest struct {
 	Record       *ActionRecord   // redacted Text and Arguments for records; nil: nothing is secret
 }
 
-// ActionRecord holds the text and arguments of an ActionRequest without secret values.
+// ActionRecord holds the text and the arguments of an ActionRequest for storage, without secret values.
 type ActionRecord struct {
 	Text      string
 	Arguments map[string]string
 }
 
-// LocalActionDone reports a tool call of a model that the pathway itself executed.
+// LocalActionDone reports a model's tool call that the pathway executed without an external action.
 type LocalActionDone struct {
 	Node         string
 	Name         string
@@ -279,7 +280,7 @@ type LocalActionDone struct {
 func (ActionRequest) command()   {}
 func (LocalActionDone) command() {}
 
-// requestAction requests the action of a node.
+// requestAction emits the ActionRequest of an action node.
 func (w *stepper) requestAction(n *domain.Node) {
 	a := ActionRequest{Node: n.ID, Type: n.Type, Target: n.ToolID + n.AgentID + n.Action}
 	kept, secret := ActionRecord{}, false
@@ -308,7 +309,7 @@ func (w *stepper) requestAction(n *domain.Node) {
 	w.emit(a)
 }
 
-// leaveActionNode continues after the action of a node has ended.
+// leaveActionNode follows the edge for the result of the node's action after the action has ended.
 func (w *stepper) leaveActionNode(n *domain.Node, in ActionEnded) {
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
 	if in.OK {

@@ -10,8 +10,8 @@ import (
 )
 
 // ExtractEntities returns the entities in an English text: date (2006-01-02), time (15:04), number, name and
-// yes_no. now is the local time of the caller: "tomorrow" is the following day. Entities that do not occur are
-// absent.
+// yes_no. now is the local time of the caller, from which dates such as "tomorrow" are computed. The map has no entry
+// for an entity that the text does not contain.
 func ExtractEntities(text string, now time.Time) map[string]string {
 	found := make(map[string]string)
 	put := func(name, value string) {
@@ -43,7 +43,8 @@ var (
 	namePattern     = regexp.MustCompile(`(?:[Mm]y name is|[Mm]y name's|[Tt]his is|I am|I'm|[Cc]all me)\s+((?:\p{Lu}[\p{L}'’-]+)(?:\s+\p{Lu}[\p{L}'’-]+){0,3})`)
 )
 
-// nameIn returns the name after a phrase such as "my name is". Speech recognizers capitalize names.
+// nameIn returns the name after a phrase such as "my name is". It accepts only capitalized words, because speech
+// recognizers capitalize names.
 func nameIn(text string) string {
 	if m := namePattern.FindStringSubmatch(text); m != nil {
 		return m[1]
@@ -65,7 +66,7 @@ func monthOf(word string) time.Month {
 	return 0
 }
 
-// dateIn finds a date and returns it with the remaining words.
+// dateIn returns the first date in a text and the words that do not belong to the date.
 func dateIn(words []string, text string, now time.Time) (string, []string) {
 	if m := isoDate.FindStringSubmatch(text); m != nil {
 		if d, err := time.Parse(time.DateOnly, m[0]); err == nil {
@@ -102,7 +103,8 @@ func dateIn(words []string, text string, now time.Time) (string, []string) {
 	return "", words
 }
 
-// dayNearMonth finds the day of a month next to the month: "march fifth", "5 of march", "march 5th".
+// dayNearMonth returns the day of a month from the words next to the month at index at: "march fifth", "5 of march",
+// "march 5th". used are the indexes of these words.
 func dayNearMonth(words []string, at int) (day int, used []int) {
 	for _, i := range []int{at + 1, at - 1, at - 2, at + 2} {
 		if i < 0 || i >= len(words) || i == at-2 && words[at-1] != "of" || i == at+2 && words[at+1] != "the" {
@@ -132,7 +134,7 @@ var ordinalWords = map[string]int{ //nolint:gochecknoglobals // a table
 	"twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30, "thirty-first": 31,
 }
 
-// nextOccurrence returns the next date with a month and day, from today on.
+// nextOccurrence returns the next date with this month and day that is not before today.
 func nextOccurrence(today time.Time, month time.Month, day int) string {
 	for year := today.Year(); year <= today.Year()+8; year++ {
 		d := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -143,8 +145,8 @@ func nextOccurrence(today time.Time, month time.Month, day int) string {
 	return ""
 }
 
-// timeIn finds a time of day and returns it with the remaining words. Without am or pm, hours from 1 to 6 are in
-// the afternoon.
+// timeIn returns the first time of day in a text and the words that do not belong to it. Without am or pm, hours from
+// 1 to 6 are in the afternoon.
 func timeIn(words []string, text string) (string, []string) {
 	if m := clockTime.FindStringSubmatch(text); m != nil {
 		h, _ := strconv.Atoi(m[1])

@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of an expression.
+// Limits of the condition expression of an edge.
 const (
 	maxExprTokens = 200
 	maxExprDepth  = 20
 )
 
-// expr is a condition over the variables. Operands are names, numbers, quoted texts, true and false. Operators are
-// == != < <= > >= contains ! && || and parentheses.
+// expr is a parsed condition on variables. Operands are variable names, numbers, quoted texts, true and false. The
+// operators are == != < <= > >= contains ! && || and parentheses.
 type expr interface {
 	value(of map[string]string) string
 }
@@ -35,7 +35,7 @@ type (
 	}
 )
 
-// The boolean values of expressions.
+// The text form of the boolean values of expressions.
 const (
 	exprTrue  = "true"
 	exprFalse = "false"
@@ -72,8 +72,8 @@ func (t exprTwo) value(of map[string]string) string {
 	return boolText(compareValues(t.op, strings.TrimSpace(a), strings.TrimSpace(t.b.value(of))))
 }
 
-// maxExact is the maximum length of a value of digits that is compared as a number. Longer values are identifiers
-// and must not be rounded.
+// maxExact is the maximum number of digits of a value that is compared as a number. Longer digit strings are
+// identifiers and must not be rounded.
 const maxExact = 15
 
 // parseNumber parses a finite decimal number.
@@ -124,7 +124,7 @@ func compareValues(op, a, b string) bool {
 	return order >= 0
 }
 
-// readExpr parses an expression. names are the variables in it.
+// readExpr parses an expression. names are the variables that the expression uses.
 func readExpr(text string) (e expr, names []string, err error) {
 	tokens, err := tokenizeExpr(text)
 	if err != nil {
@@ -217,7 +217,7 @@ func (r *exprReader) readOr(depth int) (expr, error) {
 	})
 }
 
-// readChain parses operands that are joined by an operator, from left to right.
+// readChain parses operands that are joined by the operator op, from left to right. next parses one operand.
 func (r *exprReader) readChain(op string, next func() (expr, error)) (expr, error) {
 	e, err := next()
 	for err == nil {
@@ -274,7 +274,7 @@ func (r *exprReader) readOperand(depth int) (expr, error) {
 	return exprText(t.text), nil
 }
 
-// checkExpression checks the expression of an edge.
+// checkExpression validates the expression of an edge and the variables that it uses.
 func (v *validation) checkExpression(param, text string) {
 	v.checkText(param, text, MaxNotes)
 	if strings.TrimSpace(text) == "" {
@@ -292,7 +292,8 @@ func (v *validation) checkExpression(param, text string) {
 	}
 }
 
-// followCondition leaves a condition node by the first edge whose expression is true, or else by the else edge.
+// followCondition leaves a condition node by the first edge whose expression is true. If none is true, it follows the
+// else edge.
 func (w *stepper) followCondition() {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeElse, domain.EdgeAlways}, w.s.node)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// conditionPathway follows the edge of the first true expression.
+// conditionPathway returns a pathway whose condition node follows the edge of the first true expression.
 func conditionPathway(exprs ...string) domain.Pathway {
 	p := domain.Pathway{
 		Name: "branch", Start: "which", Variables: []domain.Variable{{Name: "age"}, {Name: "city"}, {Name: "member"}},

@@ -4,7 +4,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// handleSilence lets the model react to a silent caller, or leaves the node after too many silences.
+// handleSilence requests an answer of the model to the caller's silence, or leaves the node after too many silences.
 func (w *stepper) handleSilence(n *domain.Node) {
 	if !w.leaveAfterSilence(n) {
 		w.addToHistory(Message{By: ByCaller, Text: silenceText})
@@ -12,7 +12,8 @@ func (w *stepper) handleSilence(n *domain.Node) {
 	}
 }
 
-// leaveAfterSilence counts a silence and leaves the node after the last one allowed.
+// leaveAfterSilence counts a silence of the caller. If the caller was silent more often than the node allows, it
+// leaves the node and returns true.
 func (w *stepper) leaveAfterSilence(n *domain.Node) bool {
 	most := n.Retries
 	if most == 0 {
@@ -25,7 +26,7 @@ func (w *stepper) leaveAfterSilence(n *domain.Node) bool {
 	return true
 }
 
-// Reasons of an End after a failure of the agent.
+// The values of End.Reason after a failure of the agent.
 const (
 	ReasonAgentUnavailable = "agent_unavailable" // a speech engine failed
 	ReasonModelFailed      = "model_failed"
@@ -37,8 +38,8 @@ func (e End) IsAgentFailure() bool {
 	return e.Reason == ReasonAgentUnavailable || e.Reason == ReasonModelFailed || e.Reason == ReasonRealtimeFailed
 }
 
-// handleNoAnswer handles a missing answer of the model. The first time the caller is asked to repeat, and then the
-// node is left.
+// handleNoAnswer handles a model request that failed or returned nothing. It follows a failure edge if the node has
+// one. Otherwise it asks the caller to repeat, and leaves the node after the second failure.
 func (w *stepper) handleNoAnswer(n *domain.Node) {
 	t := &w.s.exchange
 	t.failed++
@@ -53,7 +54,8 @@ func (w *stepper) handleNoAnswer(n *domain.Node) {
 	w.queueSentence(phrasesFor(w.s.language).again)
 }
 
-// leaveFailedNode leaves a node after a failure, by an edge for failures or with a goodbye.
+// leaveFailedNode leaves a node after a failure by a failure, else or timeout edge. Without such an edge the agent
+// says goodbye and the conversation ends.
 func (w *stepper) leaveFailedNode(why string) {
 	t := &w.s.exchange
 	if t.awaitsAnswer {
@@ -86,7 +88,7 @@ func (w *stepper) handleAgentFailed(why string) {
 	w.sayGoodbye(why)
 }
 
-// sayGoodbye speaks a goodbye and ends the conversation.
+// sayGoodbye speaks a goodbye and ends the conversation afterwards with the reason why.
 func (w *stepper) sayGoodbye(why string) {
 	w.s.phase = thinking
 	w.s.exchange.followUp = followUp{kind: followUpEnd, reason: why}
@@ -102,7 +104,7 @@ func (w *stepper) hasEdge(from string, t domain.EdgeType) bool {
 	return false
 }
 
-// handleResponseDelayed fills a long silence during a pending answer or action.
+// handleResponseDelayed speaks a filler phrase when a pending model answer or action takes long.
 func (w *stepper) handleResponseDelayed(in ResponseDelayed) {
 	t := &w.s.exchange
 	if in.Round != w.s.round || t.fillerSpoken || t.speaking || t.choosing {

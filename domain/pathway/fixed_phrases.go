@@ -2,7 +2,7 @@ package pathway
 
 import "strings"
 
-// phrases are the texts that are spoken without a model: after failures and during delays.
+// phrases are texts that the agent speaks without a model, after failures and during delays.
 type phrases struct {
 	again, goodbye, moment string
 }
@@ -18,7 +18,7 @@ var phraseBook = map[string]phrases{
 	"pt": {"Desculpe, não entendi. Pode repetir, por favor?", "Lamento, não posso ajudar neste momento. Adeus.", "Um momento, por favor."},
 }
 
-// phrasesFor returns the phrases in a language, or in English.
+// phrasesFor returns the phrases in a language, or the English phrases if the language has none.
 func phrasesFor(language string) phrases {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if p, ok := phraseBook[tag]; ok {

@@ -7,24 +7,24 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Requests to a language model at a node, and the tools that the node offers.
+// This file has the inputs and commands of a conversation with a language model at a converse node.
 
-// The senders of a Message.
+// The values of Message.By: the person or system from which the message comes.
 const (
 	ByCaller = "user"
 	ByAgent  = "assistant"
 	ByTool   = "tool"
 )
 
-// Message is one entry of the conversation history.
+// Message is one entry of the conversation history that a model receives.
 type Message struct {
 	By    string     // ByCaller, ByAgent or ByTool
-	Text  string     // as in the transcript
+	Text  string     // text as the transcript shows it
 	Calls []ToolCall // ByAgent: tool calls of the model
 	ID    string     // ByTool: ID of the tool call that it answers
 }
 
-// ToolCall is a tool call of a model.
+// ToolCall is a function call that a model requests.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -57,14 +57,14 @@ const (
 	OfferAppointment
 )
 
-// The inputs from a language model and from actions.
+// The inputs that come from a language model and from running actions.
 type (
-	// ModelSentence is the next sentence of the answer to a ModelRequest.
+	// ModelSentence is the next sentence of the model's answer to a ModelRequest.
 	ModelSentence struct {
 		Round int
 		Text  string
 	}
-	// ModelAnswered ends the answer. Failed is "" or the cause of the failure.
+	// ModelAnswered ends the model's answer. Failed is the cause of a failure, or "" if the answer is complete.
 	ModelAnswered struct {
 		Round  int
 		Calls  []ToolCall
@@ -77,7 +77,7 @@ type (
 		OK     bool
 		Result string
 	}
-	// ResponseDelayed means that the caller has heard nothing for a while.
+	// ResponseDelayed means that the caller has heard nothing for a while, because the answer or action takes long.
 	ResponseDelayed struct{ Round int }
 )
 
@@ -88,7 +88,7 @@ func (ResponseDelayed) input() {}
 
 // The commands of a conversation with a language model.
 type (
-	// ModelRequest requests an answer. ModelSentence inputs and ModelAnswered follow.
+	// ModelRequest requests an answer of the model. The inputs ModelSentence and then ModelAnswered follow.
 	ModelRequest struct {
 		Round   int
 		Node    string
@@ -102,7 +102,7 @@ type (
 	CancelModelRequest struct{}
 	// ToolCallRefused reports a tool call that the node does not offer or whose arguments are invalid.
 	ToolCallRefused struct{ Node, Name, Why string }
-	// IntentDetected reports the intent of the caller.
+	// IntentDetected reports that the caller's words have selected an intent edge.
 	IntentDetected struct {
 		Node       string
 		Intent     string
@@ -111,8 +111,8 @@ type (
 	}
 )
 
-// IsSame reports whether two requests are equal except for case and punctuation of the caller's last words, which
-// speech recognizers change late.
+// IsSame reports whether two requests are equal except for case and punctuation of the caller's last words. Speech
+// recognizers correct these late, and such a correction needs no other request.
 func (t *ModelRequest) IsSame(o *ModelRequest) bool {
 	n := len(t.History)
 	if n == 0 || n != len(o.History) {
@@ -144,7 +144,7 @@ const (
 	defaultSilenceRetries = 2 // reminders to a silent caller
 )
 
-// exchange is the state of a conversation with a model at a node.
+// exchange is the state of a conversation with a model at the current node.
 type exchange struct {
 	awaitsAnswer   bool // ModelAnswered is expected
 	choosing       bool // the model selects an edge for a collect node
@@ -164,7 +164,7 @@ type exchange struct {
 	idle           bool      // realtime: nobody speaks
 }
 
-// followUp is what happens after the current answer was spoken.
+// followUp defines how the conversation continues after the current answer was spoken.
 type followUp struct {
 	kind        followUpKind
 	to          string
@@ -186,7 +186,7 @@ const (
 	followUpLost // the realtime engine failed without a fallback
 )
 
-// handleSentence speaks a sentence of the model after the waiting sentences.
+// handleSentence speaks a sentence of the model, after the sentences that are still waiting to be spoken.
 func (w *stepper) handleSentence(in ModelSentence) {
 	t := &w.s.exchange
 	if w.s.phase != thinking || in.Round != w.s.round || !t.awaitsAnswer || t.choosing || in.Text == "" {
@@ -213,7 +213,7 @@ func (w *stepper) speakSentence(text string) {
 	w.emit(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.interruptible})
 }
 
-// startConversing enters a converse node. Words that the caller has just said are answered first.
+// startConversing enters a converse node. If the caller has spoken already, the model answers these words first.
 func (w *stepper) startConversing(n *domain.Node) {
 	if w.s.realtime {
 		w.startRealtime(n)
@@ -235,7 +235,7 @@ func (w *stepper) startConversing(n *domain.Node) {
 	}
 }
 
-// waitForSpeech waits for the caller.
+// waitForSpeech waits for speech or a key of the caller, unless one of these has already arrived.
 func (w *stepper) waitForSpeech(n *domain.Node) {
 	w.s.phase = listening
 	w.s.exchange.actionRounds = 0
@@ -269,7 +269,7 @@ func (w *stepper) requestModel(n *domain.Node) {
 	})
 }
 
-// handleModelAnswered ends the answer of the model.
+// handleModelAnswered records the complete answer of the model and runs its tool calls.
 func (w *stepper) handleModelAnswered(in ModelAnswered) {
 	t := &w.s.exchange
 	if w.s.phase != thinking || in.Round != w.s.round || !t.awaitsAnswer {
@@ -305,7 +305,7 @@ func (w *stepper) handleModelAnswered(in ModelAnswered) {
 	w.continueWhenIdle(n)
 }
 
-// continueWhenIdle continues if no answer and no action is pending.
+// continueWhenIdle continues the conversation at the node if no model answer and no action is pending.
 func (w *stepper) continueWhenIdle(n *domain.Node) {
 	t := &w.s.exchange
 	if t.awaitsAnswer || t.pendingActions > 0 {
@@ -314,7 +314,7 @@ func (w *stepper) continueWhenIdle(n *domain.Node) {
 	if (t.needsAnswer || t.followUp.kind == followUpLost) && w.hasHeldInput(n) {
 		if t.speaking || len(t.queue) > 0 {
 			if !w.s.interruptible {
-				return // after the sentence was spoken
+				return // the input is applied after the sentence was spoken
 			}
 			w.cancelAnswer()
 		}
@@ -339,7 +339,7 @@ func (w *stepper) continueWhenIdle(n *domain.Node) {
 	w.runFollowUp(n)
 }
 
-// runFollowUp performs the follow-up after everything was spoken.
+// runFollowUp performs the follow-up after all sentences of the answer were spoken.
 func (w *stepper) runFollowUp(n *domain.Node) {
 	next := w.s.exchange.followUp
 	w.s.exchange.followUp = followUp{}
@@ -366,7 +366,7 @@ func (w *stepper) runFollowUp(n *domain.Node) {
 
 func (t *followUp) transferMode() domain.TransferMode { return domain.TransferBridge }
 
-// handleSentenceSpoken continues after a sentence was spoken.
+// handleSentenceSpoken speaks the next waiting sentence, or continues the conversation after the last sentence.
 func (w *stepper) handleSentenceSpoken(n *domain.Node) {
 	t := &w.s.exchange
 	t.speaking, t.speakingFiller = false, false
@@ -379,7 +379,8 @@ func (w *stepper) handleSentenceSpoken(n *domain.Node) {
 	w.continueWhenIdle(n)
 }
 
-// handleConversationSpeech answers words of the caller. Intent edges take precedence over the model.
+// handleConversationSpeech handles words of the caller at a converse node. If the words match an intent edge, the edge
+// is followed. Otherwise the model answers them.
 func (w *stepper) handleConversationSpeech(n *domain.Node, in Utterance) {
 	w.s.nodesSinceInput, w.s.tries, w.s.exchange.actionRounds = 0, 0, 0
 	text := in.Text
@@ -399,14 +400,15 @@ func (w *stepper) handleConversationSpeech(n *domain.Node, in Utterance) {
 	w.requestModel(n)
 }
 
-// Texts for the model in place of words.
+// Texts that the model receives in place of the caller's words.
 const (
 	unclearText  = "(something that could not be understood)"
 	silenceText  = "(The caller says nothing.)"
 	noSpeechText = "(The caller is on the line and has said nothing yet.)"
 )
 
-// handleInterruption handles words of the caller while the model speaks or prepares an answer.
+// handleInterruption handles words of the caller while the model speaks or prepares an answer. It cancels the answer,
+// or stores the words for later if the answer must not be interrupted.
 func (w *stepper) handleInterruption(n *domain.Node, in Utterance) {
 	t := &w.s.exchange
 	switch {
@@ -423,7 +425,7 @@ func (w *stepper) handleInterruption(n *domain.Node, in Utterance) {
 	}
 }
 
-// cancelAnswer stops the current answer. The history keeps the part that was spoken.
+// cancelAnswer stops the current answer of the model. The history keeps the part that was spoken.
 func (w *stepper) cancelAnswer() {
 	t := &w.s.exchange
 	if t.speaking {
@@ -437,7 +439,7 @@ func (w *stepper) cancelAnswer() {
 	*t = exchange{turns: t.turns, failed: t.failed}
 }
 
-// recordHeardAnswer limits the answer in the history to the part that was spoken.
+// recordHeardAnswer limits the model's answer in the history to the part that was spoken.
 func (w *stepper) recordHeardAnswer() {
 	t := &w.s.exchange
 	played := joinSentences(t.sentences)
@@ -454,7 +456,7 @@ func (w *stepper) recordHeardAnswer() {
 
 const interruptionMark = " —"
 
-// handleKeyInConversation handles a key while the model speaks or listens.
+// handleKeyInConversation handles a pressed key while the model speaks, prepares an answer or waits for the caller.
 func (w *stepper) handleKeyInConversation(n *domain.Node, key byte) {
 	to, ok := w.findKeyEdge(string(key))
 	switch {

@@ -14,7 +14,7 @@ import (
 
 const lookUp = "tool_01J00000000000000000000001"
 
-// orderScript returns a script with a model that may look up orders, transfer the caller and hang up.
+// orderScript returns a script whose model may look up orders, transfer the caller and hang up.
 func orderScript() domain.Script {
 	return domain.Script{
 		Language: "en-US", Transfer: domain.AgentTransfer{Destinations: []domain.Destination{{Name: "billing", To: "+12025550123"}}},
@@ -41,7 +41,7 @@ func orderScript() domain.Script {
 	}
 }
 
-// conversation is the state of a conversation and the commands of the last step.
+// conversation holds the state of a conversation and the commands of its last step.
 type conversation struct {
 	s   pathway.State
 	out []pathway.Command
@@ -70,7 +70,8 @@ func (w *conversation) modelRequest(t *testing.T) pathway.ModelRequest {
 
 func heard(text string) pathway.Utterance { return pathway.Utterance{Text: text, Confidence: 0.9} }
 
-// startConversation greets the caller and applies the first words of the caller.
+// startConversation starts a conversation, speaks the greeting and applies the first words of the caller. It returns
+// the model request for these words.
 func startConversation(t *testing.T, script domain.Script, words string) (*conversation, pathway.ModelRequest) {
 	t.Helper()
 	require.NoError(t, pathway.Validate(&script.Pathway))

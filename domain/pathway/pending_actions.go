@@ -6,13 +6,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Actions take time. Meanwhile the caller may speak, another party may have the call, or the engine may fail. Each
-// action still runs once, and its result is always recorded.
+// An action takes time. Meanwhile the caller may speak, the call may be transferred, or the realtime engine may fail.
+// The functions in this file ensure that an action runs once and that its result enters the history.
 
-// pendingResult is the result in the history for an action that was pending when its node was left.
+// pendingResult is the tool result in the history if the conversation left the node while the action was pending.
 const pendingResult = "(It is being done, and what came of it is not known yet. Do not ask for it again.)"
 
-// hasHeldInput reports whether a key or words that arrived during an action match an edge.
+// hasHeldInput reports whether a key or words that the caller entered during an action match an edge.
 func (w *stepper) hasHeldInput(n *domain.Node) bool {
 	if _, ok := w.findKeyEdge(w.s.bufferedKeys); ok {
 		return true
@@ -25,7 +25,8 @@ func (w *stepper) hasHeldInput(n *domain.Node) bool {
 	return ok
 }
 
-// applyHeldInput follows the edge for input that arrived during an action.
+// applyHeldInput follows the edge for a key or words that the caller entered during an action. It returns false if no
+// edge matches.
 func (w *stepper) applyHeldInput(n *domain.Node) bool {
 	if !w.hasHeldInput(n) {
 		return false
@@ -42,7 +43,7 @@ func (w *stepper) applyHeldInput(n *domain.Node) bool {
 	return true
 }
 
-// awaitActions waits for the results of pending actions and tells the caller to wait.
+// awaitActions waits for the results of pending actions after the realtime engine failed, and speaks a filler phrase.
 func (w *stepper) awaitActions() {
 	t := &w.s.exchange
 	w.s.phase = thinking
@@ -50,7 +51,7 @@ func (w *stepper) awaitActions() {
 	w.speakFiller()
 }
 
-// speakFiller speaks a filler during a delay.
+// speakFiller speaks a filler phrase, such as "one moment", during a delay.
 func (w *stepper) speakFiller() {
 	t := &w.s.exchange
 	t.fillerSpoken, t.speaking, t.speakingFiller = true, true, true
@@ -58,8 +59,8 @@ func (w *stepper) speakFiller() {
 	w.emit(Say{Node: w.s.node, Text: text, Shown: text, Interruptible: w.s.interruptible})
 }
 
-// handlePromptCut drops the rest of the model's answer after its playback was interrupted, and keeps the part that
-// was played in the history.
+// handlePromptCut discards the sentences of the model's answer that were not played when the playback was interrupted.
+// The history keeps the part that was played.
 func (w *stepper) handlePromptCut() {
 	if t := &w.s.exchange; w.s.phase == thinking {
 		w.recordHeardAnswer()
@@ -67,7 +68,7 @@ func (w *stepper) handlePromptCut() {
 	}
 }
 
-// recordAbandonedActions records pending actions whose node is left.
+// recordAbandonedActions records pendingResult for each pending action when the conversation leaves the node.
 func (w *stepper) recordAbandonedActions() {
 	for range w.s.exchange.pendingActions {
 		id := w.unansweredCall()
@@ -94,7 +95,7 @@ func (w *stepper) unansweredCall() string {
 	return ""
 }
 
-// recordResult inserts the result of a tool call directly after the message with the call.
+// recordResult inserts the result of a tool call into the history, directly after the message with the call.
 func (w *stepper) recordResult(id, text string) {
 	if !w.s.graph.usesModel {
 		return
@@ -119,8 +120,8 @@ func (w *stepper) recordResult(id, text string) {
 	}
 }
 
-// recordLateResult records a result that arrives after its node was left, and sends it to the running realtime
-// engine.
+// recordLateResult replaces pendingResult in the history when the result of an action arrives after its node was left.
+// It also sends the result to a running realtime engine.
 func (w *stepper) recordLateResult(in ActionEnded) {
 	for i, m := range slices.Backward(w.s.history) {
 		if m.By == ByTool && m.ID == in.ID && m.Text == pendingResult {

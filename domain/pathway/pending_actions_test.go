@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// requestBooking lets the engine request an action that takes some time.
+// requestBooking makes the realtime engine request an appointment and returns the state with the pending action.
 func requestBooking(t *testing.T, s pathway.State, round int) (pathway.State, pathway.ActionRequest) {
 	t.Helper()
 	s, commands := stepAll(s, pathway.RealtimeTranscript{Round: round, By: pathway.ByCaller, Text: "Book it."},

@@ -5,17 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTextBytes limits a text after its placeholders are replaced. Values come from callers and other services.
+// MaxTextBytes limits a text after its placeholders are replaced, because the values come from callers and other
+// services.
 const MaxTextBytes = 8000
 
-// placeholder is one {{name | fallback}} in a text.
+// placeholder is one {{name}} or {{name | fallback}} in a text.
 type placeholder struct {
 	name        string
 	fallback    string
 	hasFallback bool
 }
 
-// splitPlaceholders splits a text into literals and placeholders, in order. "{{" without "}}" is literal.
+// splitPlaceholders calls literal and hole for the literal parts and the placeholders of a text, in order. "{{"
+// without "}}" is literal.
 func splitPlaceholders(text string, literal func(string), hole func(placeholder)) {
 	for {
 		open := strings.Index(text, "{{")
@@ -34,9 +36,9 @@ func splitPlaceholders(text string, literal func(string), hole func(placeholder)
 	literal(text)
 }
 
-// FillPlaceholders replaces {{name}} and {{name | fallback}} in a text. Braces in values have no meaning. The
-// fallback replaces a missing or empty value. A missing value without a fallback is replaced with "" and listed in
-// missing.
+// FillPlaceholders replaces {{name}} and {{name | fallback}} in a text with values. Placeholders in values are not
+// replaced. The fallback replaces a missing or empty value. A missing value without a fallback is replaced with "" and
+// listed in missing.
 func FillPlaceholders(text string, values map[string]string) (filled string, missing []string) {
 	filled, missing = fillWith(text, func(name string) (string, bool) {
 		v, ok := values[name]
@@ -64,7 +66,7 @@ func fillWith(text string, value func(string) (string, bool)) (filled string, mi
 	return truncateText(b.String()), missing
 }
 
-// truncateText limits a text without splitting a character.
+// truncateText limits a text to MaxTextBytes without splitting a character.
 func truncateText(s string) string {
 	if len(s) <= MaxTextBytes {
 		return s
@@ -76,7 +78,7 @@ func truncateText(s string) string {
 	return s[:n]
 }
 
-// placeholderNames returns the variables in a text. optional are those with a fallback.
+// placeholderNames returns the variables that a text uses. needed have no fallback, and optional have one.
 func placeholderNames(text string) (needed, optional []string) {
 	splitPlaceholders(text, func(string) {}, func(p placeholder) {
 		if p.hasFallback {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Pronounce replaces words with their pronunciation. It matches whole words in any case, longest entry first.
-// Replacements are not replaced again.
+// Pronounce replaces words of a text with their pronunciation. It matches whole words, ignores case, and prefers
+// longer entries. A replacement is not searched for further words.
 func Pronounce(text string, pronunciations []domain.Pronunciation) string {
 	if len(pronunciations) == 0 {
 		return text
@@ -35,7 +35,8 @@ func Pronounce(text string, pronunciations []domain.Pronunciation) string {
 	return out.String()
 }
 
-// matchPronunciation returns the entry that matches at the start of a text, and the matched length in bytes.
+// matchPronunciation finds the entry whose word is at the start of a text. n is the matched length in bytes, or 0, and
+// say is the replacement.
 func matchPronunciation(text string, pronunciations []domain.Pronunciation) (n int, say string) {
 	for _, p := range pronunciations {
 		n = foldedPrefixLength(text, p.Word)
@@ -50,7 +51,7 @@ func matchPronunciation(text string, pronunciations []domain.Pronunciation) (n i
 	return 0, ""
 }
 
-// foldedPrefixLength returns the length in bytes of a prefix that equals word, ignoring case; 0: no match.
+// foldedPrefixLength returns the length in bytes of the prefix of text that equals word, ignoring case, or 0.
 func foldedPrefixLength(text, word string) (n int) {
 	for _, r := range word {
 		got, size := utf8.DecodeRuneInString(text[n:])

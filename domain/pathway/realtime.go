@@ -9,15 +9,15 @@ import (
 // A realtime engine conducts the conversation at converse nodes. The pathway records the transcript, executes tool
 // calls that the node offers, and stops the engine when the node is left.
 
-// The inputs from a realtime engine.
+// The inputs that come from a realtime engine.
 type (
-	// RealtimeTranscript is recognized text of the caller (ByCaller) or of the engine (ByAgent).
+	// RealtimeTranscript is a transcript of words of the caller (By is ByCaller) or of the engine (By is ByAgent).
 	RealtimeTranscript struct {
 		Round int
 		By    string
 		Text  string
 	}
-	// RealtimeToolCalls lists the tool calls of the engine at the end of each answer.
+	// RealtimeToolCalls ends each answer of the engine and lists the tool calls of the answer, if any.
 	RealtimeToolCalls struct {
 		Round int
 		Calls []ToolCall
@@ -26,7 +26,8 @@ type (
 	RealtimeIdle struct{ Round int }
 	// RealtimeDone means that the engine has finished the conversation.
 	RealtimeDone struct{ Round int }
-	// RealtimeLost means that the engine failed. HasFallback means that a model with speech engines can continue.
+	// RealtimeLost means that the engine failed. HasFallback means that a language model with speech engines can continue
+	// the conversation.
 	RealtimeLost struct {
 		Round       int
 		HasFallback bool
@@ -41,9 +42,9 @@ func (RealtimeDone) input()       {}
 
 // The commands to a realtime engine.
 type (
-	// StartRealtime gives the conversation to the engine with all values of a ModelRequest. Speak means that the
-	// engine speaks first. Interruptible means that the caller may interrupt it. Known are the variables without
-	// secrets.
+	// StartRealtime starts a conversation of the engine at a node. It has all values of a ModelRequest. Speak means that
+	// the engine speaks first. Interruptible means that the caller may interrupt the engine. Known holds the variables
+	// without secrets.
 	StartRealtime struct {
 		ModelRequest
 		Known         map[string]string
@@ -52,7 +53,7 @@ type (
 	}
 	// SendToolResult sends the result of a tool call to the engine.
 	SendToolResult struct{ ID, Text string }
-	// RequestRealtimeAnswer requests the next answer from the engine. Text, if not empty, is sent before.
+	// RequestRealtimeAnswer requests the next answer from the engine. If Text is not empty, the engine receives it first.
 	RequestRealtimeAnswer struct{ Text string }
 )
 
@@ -60,16 +61,16 @@ func (StartRealtime) command()         {}
 func (SendToolResult) command()        {}
 func (RequestRealtimeAnswer) command() {}
 
-// WithRealtime returns the state with or without a realtime engine for converse nodes.
+// WithRealtime returns a copy of the state that uses a realtime engine at converse nodes if on is true.
 func (s State) WithRealtime(on bool) State {
 	s.realtime = on
 	return s
 }
 
-// RealtimeRound reports whether the engine conducts the conversation now, and in which round.
+// RealtimeRound returns the number of the current round and whether a realtime engine conducts the conversation now.
 func (s State) RealtimeRound() (round int, active bool) { return s.round, s.phase == inRealtime }
 
-// startRealtime enters a converse node with a realtime engine.
+// startRealtime enters a converse node and hands the conversation to the realtime engine.
 func (w *stepper) startRealtime(n *domain.Node) {
 	words := w.s.bufferedSpeech
 	w.s.bufferedSpeech = Utterance{}
@@ -95,12 +96,13 @@ func (w *stepper) startRealtime(n *domain.Node) {
 	})
 }
 
-// isRealtimeRound reports whether an input belongs to the running realtime round.
+// isRealtimeRound reports whether an input with this round number belongs to the running realtime conversation.
 func (w *stepper) isRealtimeRound(round int) bool {
 	return w.s.phase == inRealtime && round == w.s.round
 }
 
-// handleTranscript records the transcript. Intent edges take precedence, even if the engine has started to answer.
+// handleTranscript records the engine's transcript in the history. If words of the caller match an intent edge, the
+// edge is followed, even if the engine has started to answer.
 func (w *stepper) handleTranscript(in RealtimeTranscript) {
 	if !w.isRealtimeRound(in.Round) || in.Text == "" {
 		return
@@ -121,7 +123,7 @@ func (w *stepper) handleTranscript(in RealtimeTranscript) {
 	w.addToHistory(Message{By: in.By, Text: in.Text})
 }
 
-// handleRealtimeToolCalls executes the tool calls that the node offers.
+// handleRealtimeToolCalls executes the engine's tool calls that the node offers.
 func (w *stepper) handleRealtimeToolCalls(in RealtimeToolCalls) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -146,7 +148,7 @@ func (w *stepper) handleRealtimeToolCalls(in RealtimeToolCalls) {
 	w.continueRealtime()
 }
 
-// continueRealtime continues after the pending actions have ended. A follow-up waits until the engine's answer was
+// continueRealtime continues after the pending actions have ended. A follow-up runs only after the engine's answer was
 // played.
 func (w *stepper) continueRealtime() {
 	t := &w.s.exchange
@@ -163,7 +165,7 @@ func (w *stepper) continueRealtime() {
 	}
 }
 
-// handleRealtimeIdle continues when nobody speaks.
+// handleRealtimeIdle runs the follow-up, or waits for the caller, after the engine's answer was played.
 func (w *stepper) handleRealtimeIdle(in RealtimeIdle) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -179,7 +181,7 @@ func (w *stepper) handleRealtimeIdle(in RealtimeIdle) {
 	}
 }
 
-// handleRealtimeDone leaves the node after the engine's last answer was played.
+// handleRealtimeDone plans to leave the node when the engine's last answer has been played.
 func (w *stepper) handleRealtimeDone(in RealtimeDone) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -190,7 +192,8 @@ func (w *stepper) handleRealtimeDone(in RealtimeDone) {
 	}
 }
 
-// handleRealtimeSilence lets the engine react to a silent caller, or leaves the node after too many silences.
+// handleRealtimeSilence requests an answer of the engine to the caller's silence, or leaves the node after too many
+// silences.
 func (w *stepper) handleRealtimeSilence(n *domain.Node) {
 	if w.leaveAfterSilence(n) {
 		return
@@ -199,8 +202,8 @@ func (w *stepper) handleRealtimeSilence(n *domain.Node) {
 	w.emit(RequestRealtimeAnswer{Text: silenceText})
 }
 
-// handleRealtimeKey handles a key during a realtime conversation. Keys without an edge are ignored. An edge waits
-// for pending actions.
+// handleRealtimeKey follows the edge for a pressed key during a realtime conversation. Keys without an edge are
+// ignored. While actions are pending, the key is stored until they end.
 func (w *stepper) handleRealtimeKey(key byte) {
 	to, ok := w.findKeyEdge(string(key))
 	switch {
@@ -212,8 +215,8 @@ func (w *stepper) handleRealtimeKey(key byte) {
 	}
 }
 
-// handleRealtimeLost continues without the engine. Pending actions are not repeated: their results go to the model
-// that continues.
+// handleRealtimeLost continues the conversation with a language model, or ends it, after the realtime engine failed.
+// Pending actions are not repeated. Their results go to the model that continues.
 func (w *stepper) handleRealtimeLost(in RealtimeLost) {
 	if !w.isRealtimeRound(in.Round) {
 		return
@@ -237,5 +240,5 @@ func (w *stepper) handleRealtimeLost(in RealtimeLost) {
 	w.requestModel(n)
 }
 
-// MarkInterrupted returns text as it appears in the history if the caller interrupted it.
+// MarkInterrupted returns an answer's text in the form that the history has if the caller interrupted the answer.
 func MarkInterrupted(text string) string { return text + interruptionMark }

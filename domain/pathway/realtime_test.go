@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// realtimeSession returns a conversation with one converse node and a realtime engine.
+// realtimeSession returns the state of a conversation that has one converse node and uses a realtime engine.
 func realtimeSession(edges ...domain.Edge) pathway.State {
 	return pathway.New(domain.Script{Language: "en-US", Pathway: domain.Pathway{
 		Start: "talk",

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The notation of speakers and keys in transcripts.
+// The notation of speakers and of pressed keys in stored transcripts.
 const (
 	byAgent       = "agent"
 	byCaller      = "caller"
@@ -15,7 +15,7 @@ const (
 	hiddenKeys    = "[hidden]"
 )
 
-// ReplayLine compares one line of a transcript with its replay.
+// ReplayLine compares one line of a recorded transcript with the line that the replay produces.
 type ReplayLine struct {
 	Speaker        string
 	Node           string
@@ -25,20 +25,20 @@ type ReplayLine struct {
 	OutsidePathway bool   // spoken outside the pathway
 }
 
-// IsSame reports whether the line is unchanged.
+// IsSame reports whether the replay produces the recorded line, or the line does not come from the pathway.
 func (l *ReplayLine) IsSame() bool { return l.OutsidePathway || l.Recorded == l.Now }
 
-// RecordedCall is an ended call.
+// RecordedCall holds the transcript and the transfers of an ended call that is replayed.
 type RecordedCall struct {
 	Segments  []domain.Segment
 	Transfers []domain.Transfer
 	ByAgent   bool // the agent ended the call
-	// Redact applies the redaction of the stored transcript to the replay.
+	// Redact redacts the texts of the replay in the same way as the stored transcript.
 	Redact *domain.Redactor
 }
 
-// Replay runs a pathway with the recorded input of a call and returns line by line what the agent would say now. It
-// ends where the call ended.
+// Replay runs a pathway with the recorded input of a call. It returns line by line what the agent would say now. The
+// replay ends where the recorded call ended.
 func Replay(script domain.Script, variables map[string]string, call RecordedCall) ([]ReplayLine, State) {
 	call.Segments = slices.Clone(call.Segments)
 	for i, s := range call.Segments { // redaction patterns may be newer than the call
@@ -123,7 +123,8 @@ func (r *replay) peekSegment() *domain.Segment {
 	return nil
 }
 
-// comparePrompt compares a prompt with the recorded one and queues the input during the prompt.
+// comparePrompt compares a prompt of the replay with the recorded prompt. It queues the input that the caller entered
+// before and during the recorded prompt.
 func (r *replay) comparePrompt(d Say) {
 	for s := r.peekSegment(); s != nil && s.Speaker != byAgent; s = r.peekSegment() {
 		r.queueSegment(s)
@@ -144,7 +145,7 @@ func (r *replay) comparePrompt(d Say) {
 		for s = r.peekSegment(); s != nil && s.Speaker == byCaller && s.StartMs < end; s = r.peekSegment() {
 			r.queueSegment(s)
 		}
-	case r.call.ByAgent: // the call ended earlier
+	case r.call.ByAgent: // the recorded call ended before this prompt
 		r.lines = append(r.lines, ReplayLine{Speaker: byAgent, Node: d.Node, Now: d.Shown})
 	default: // the remote party had hung up
 		r.over = true
@@ -153,7 +154,7 @@ func (r *replay) comparePrompt(d Say) {
 	r.queue, r.promptPlaying = append(r.queue, PromptDone{}), true
 }
 
-// queueSegment queues the recorded input of a segment.
+// queueSegment queues the keys or words of a recorded transcript segment as inputs.
 func (r *replay) queueSegment(s *domain.Segment) {
 	r.nextSegment++
 	if s.Speaker != byCaller {
@@ -182,7 +183,7 @@ func (r *replay) queueSegment(s *domain.Segment) {
 	}
 }
 
-// queueSpeech queues recorded words if the current node accepts speech.
+// queueSpeech queues the recorded words of a segment as an input if the current node accepts speech.
 func (r *replay) queueSpeech(s *domain.Segment) {
 	switch _, hears := r.state.ExpectedPhrases(); {
 	case !hears, r.state.phase == speaking && IsAcknowledgement(s.Text) && !r.state.Understands(s.Text):
@@ -193,7 +194,7 @@ func (r *replay) queueSpeech(s *domain.Segment) {
 	}
 }
 
-// advance finds the next recorded input when the pathway waits.
+// advance queues the next recorded input when the pathway waits for the caller.
 func (r *replay) advance() {
 	if r.state.phase == transferring {
 		r.endTransfer()
@@ -205,7 +206,7 @@ func (r *replay) advance() {
 		r.over = true
 	case s != nil && s.Speaker != byAgent:
 		r.queueSegment(s)
-		if len(r.queue) == 0 { // not relevant to the pathway
+		if len(r.queue) == 0 { // the pathway ignores the segment
 			r.advance()
 		}
 	default:
@@ -213,7 +214,7 @@ func (r *replay) advance() {
 	}
 }
 
-// endTransfer continues after a transfer if the caller returned.
+// endTransfer queues the end of a transfer if the caller returned to the agent in the recorded call.
 func (r *replay) endTransfer() {
 	ok := false
 	if r.nextTransfer < len(r.call.Transfers) {
@@ -230,7 +231,7 @@ func (r *replay) endTransfer() {
 	r.queue = append(r.queue, Transferred{OK: ok})
 }
 
-// addUnspokenLines adds the recorded lines that the replay did not reach.
+// addUnspokenLines adds the agent's recorded lines that the replay did not reach.
 func (r *replay) addUnspokenLines() {
 	for s := r.peekSegment(); s != nil; s = r.peekSegment() {
 		r.nextSegment++

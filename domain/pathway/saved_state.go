@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// SavedState is the stored form of a State. Another process can continue the conversation at the start of the
-// current node.
+// SavedState is the stored form of a State. With it, another process can continue the conversation at the start of
+// the current node.
 type SavedState struct {
 	Node      string            `json:"node,omitempty"` // empty: not started
 	Phase     string            `json:"stands,omitempty"`
@@ -28,14 +28,14 @@ type SavedState struct {
 	WasActing bool              `json:"was_acting,omitempty"`
 }
 
-// phaseNames are the stored names of the phases.
+// phaseNames are the names of the conversation phases in SavedState.
 var phaseNames = map[phase]string{
 	speaking: "speaking", collecting: "collecting", confirming: "confirming", sending: "sending", transferring: "handing",
 	thinking: "thinking", listening: "listening", acting: "acting", inRealtime: "living", ending: "ending",
 }
 
 // Save returns the stored form of the state. ok is false if the conversation has ended or has secret values. redact
-// is applied to all texts; nil: no redaction.
+// redacts all texts. If it is nil, texts are stored unchanged.
 func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	if s.phase == ended || s.graph == nil || len(s.secret) > 0 {
 		return SavedState{}, false
@@ -55,8 +55,8 @@ func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	return out, true
 }
 
-// Restore returns the state of a conversation that another process started. The next input is Started if the state
-// is Fresh, and Restored otherwise. ok is false if the script has no such node.
+// Restore returns the state of a conversation that another process started. The caller then passes the input Started
+// to Step if the state is Fresh, and Restored otherwise. ok is false if the script has no such node.
 func Restore(script domain.Script, in SavedState) (State, bool) {
 	s := New(script, in.Values)
 	if in.Node == "" {
@@ -94,11 +94,11 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 	return s, true
 }
 
-// unknownResult is the result in the history for an action that was pending when the process stopped.
+// unknownResult is the tool result in the history if the process stopped while the action was pending.
 const unknownResult = "(It was being done when the connection was lost, and what came of it is not known. Do not ask for it again.)"
 
-// handleRestored continues in another process. The current node starts again. A pending action counts as failed and
-// is not repeated.
+// handleRestored continues a restored conversation. The current node starts again. A pending action counts as failed
+// and is not repeated.
 func (w *stepper) handleRestored() {
 	switch w.s.phase { //nolint:exhaustive // the other phases continue as after ResumeNode
 	case acting:
@@ -108,14 +108,14 @@ func (w *stepper) handleRestored() {
 	}
 }
 
-// StateMark identifies a stored state, so that unchanged states need not be stored again.
+// StateMark is a comparable summary of a State. If it is unchanged, the state need not be stored again.
 type StateMark struct {
 	node                                   string
 	phase                                  phase
 	tries, entered, round, shown, messages int
 }
 
-// Mark returns the mark of the state.
+// Mark returns the StateMark of the state.
 func (s State) Mark() StateMark {
 	return StateMark{s.node, s.phase, s.tries, s.entered, s.round, len(s.shown), len(s.history)}
 }
@@ -123,10 +123,10 @@ func (s State) Mark() StateMark {
 // Language returns the language of the conversation.
 func (s State) Language() string { return s.language }
 
-// HasPendingWork reports whether a model answer or an action is pending, which the end of the process would lose.
+// HasPendingWork reports whether a model answer or an action is pending. Its result is lost if the process ends now.
 func (s State) HasPendingWork() bool {
 	return s.phase == thinking || s.phase == acting || s.exchange.pendingActions > 0
 }
 
-// IsListening reports whether the conversation waits for words of the caller and nothing is spoken or pending.
+// IsListening reports whether the conversation waits for the caller to speak and nothing is spoken or pending.
 func (s State) IsListening() bool { return s.phase == listening }

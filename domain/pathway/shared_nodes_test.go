@@ -10,7 +10,8 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 )
 
-// The calls of a campaign share one script. Its nodes are larger than all other data of a call.
+// The calls of a campaign share one script. A conversation state must not copy the script's nodes, which are larger
+// than all other data of a call.
 func TestSessionSharesNodesOfItsScript(t *testing.T) { //nolint:paralleltest // the test counts allocations
 	with := func(nodes int) domain.Script {
 		p := domain.Pathway{Start: "0"}

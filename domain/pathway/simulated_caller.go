@@ -2,7 +2,7 @@ package pathway
 
 import "strings"
 
-// Marks with which the simulated caller does something other than speak.
+// Marks in the output of the simulated caller that stand for an action: press keys, stay silent or hang up.
 const (
 	callerPressMark   = "[press "
 	callerSilenceMark = "[silence]"
@@ -32,8 +32,8 @@ func lowerASCII(r rune) rune {
 	return r
 }
 
-// ParseCallerTurn parses the output of the simulated caller: spoken text or pressed keys, "" for silence, and
-// whether the caller hangs up afterwards.
+// ParseCallerTurn parses the output of the simulated caller. says is the spoken text, the pressed keys, or "" for
+// silence. leaves reports whether the caller hangs up afterwards.
 func ParseCallerTurn(text string) (says string, leaves bool) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, ""))
 	lower := strings.Map(lowerASCII, text)

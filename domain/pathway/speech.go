@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Thresholds of recognition confidence. From AcceptConfidence on, words are accepted. From ConfirmConfidence on,
-// the caller is asked to confirm them.
+// Thresholds of the recognition confidence, 0 to 1. Words are accepted from AcceptConfidence on. From
+// ConfirmConfidence on, the caller is asked to confirm the words.
 const (
 	AcceptConfidence  = 0.6
 	ConfirmConfidence = 0.35
@@ -20,10 +20,10 @@ const (
 // NotUnderstood stands in transcripts for speech that was not understood.
 const NotUnderstood = "[not understood]"
 
-// MaxEdgeWords is the maximum number of phrases of an edge.
+// MaxEdgeWords is the maximum number of phrases of an intent edge.
 const MaxEdgeWords = 50
 
-// phraseMatch is the meaning of recognized words.
+// phraseMatch is the phrase that recognized words match at a node, and its effect.
 type phraseMatch struct {
 	to     string // target node; empty: the normal exit of the current node
 	intent string
@@ -32,7 +32,7 @@ type phraseMatch struct {
 	length int
 }
 
-// defaultWords returns the phrases of an intent without its own phrases.
+// defaultWords returns the built-in phrases for an intent edge that defines no phrases.
 func defaultWords(intent string) []string {
 	switch strings.ToLower(strings.TrimSpace(intent)) {
 	case "yes", "confirm":
@@ -47,7 +47,7 @@ func defaultWords(intent string) []string {
 	return nil
 }
 
-// edgeWords returns the phrases of an intent edge.
+// edgeWords returns the phrases of an intent edge, or the built-in phrases of its intent.
 func edgeWords(w *domain.When) []string {
 	if len(w.Words) > 0 {
 		return w.Words
@@ -55,7 +55,7 @@ func edgeWords(w *domain.When) []string {
 	return defaultWords(w.Intent)
 }
 
-// keyWords returns the spoken names of a key.
+// keyWords returns the spoken English names of a phone key.
 func keyWords(key string) []string {
 	switch key {
 	case "0":
@@ -72,8 +72,8 @@ func keyWords(key string) []string {
 	return nil
 }
 
-// SpeechLanguages returns the languages that a script may recognize: its own language and those to which its
-// pathway switches.
+// SpeechLanguages returns the languages in which the caller of a script may speak: the language of the script and
+// those to which its pathway switches.
 func SpeechLanguages(s *domain.Script) []string {
 	all := []string{s.RecognitionLanguage()}
 	for i := range s.Pathway.Nodes {
@@ -84,13 +84,14 @@ func SpeechLanguages(s *domain.Script) []string {
 	return all
 }
 
-// IsEnglish reports whether a language tag is English. Only English has built-in questions.
+// IsEnglish reports whether a language tag is English or empty. Questions such as "Did you say …?" exist only in
+// English.
 func IsEnglish(language string) bool {
 	tag, _, _ := strings.Cut(strings.ToLower(language), "-")
 	return tag == "en" || tag == ""
 }
 
-// IsAcknowledgement reports whether words only acknowledge what was said.
+// IsAcknowledgement reports whether the caller's words only acknowledge the agent, such as "okay".
 func IsAcknowledgement(text string) bool {
 	switch normalizeWords(text) {
 	case "okay", "ok", "mm-hm", "mhm", "uh-huh", "uh huh", "mm hm", "hm", "right", "i see", "all right", "alright":
@@ -119,14 +120,14 @@ func UsesSpeech(p *domain.Pathway) bool {
 		slices.ContainsFunc(p.Edges, func(e domain.Edge) bool { return e.When.Type == domain.EdgeIntent })
 }
 
-// phraseChoice is one phrase that means something at a node.
+// phraseChoice is one phrase that a node accepts, and the effect of saying it.
 type phraseChoice struct {
 	phrase string
 	match  phraseMatch
 }
 
-// phraseChoices returns all phrases that are accepted at a node: those of its edges, its keys and values, and those
-// of edges from anywhere.
+// phraseChoices returns all phrases that are accepted at a node. They come from the node's edges, keys and values, and
+// from edges that start at every node.
 func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 	var all []phraseChoice
 	add := func(m phraseMatch, phrases ...string) {
@@ -161,7 +162,7 @@ func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 	return all
 }
 
-// spokenKeys returns the keys of a node that may also be spoken.
+// spokenKeys returns the keys of a node whose names the caller may speak instead of pressing the key.
 func (p *graph) spokenKeys(n *domain.Node) []string {
 	if !acceptsSpeech(n) || lengthOf(n) != 1 {
 		return nil
@@ -175,7 +176,7 @@ func (p *graph) spokenKeys(n *domain.Node) []string {
 	return named
 }
 
-// matchPhrase returns the longest phrase within the words.
+// matchPhrase returns the longest phrase of a node that the words in text contain.
 func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
 	said := " " + normalizeWords(text) + " "
 	if said == "  " {
@@ -211,8 +212,8 @@ func (p *graph) phrases(n *domain.Node) []string {
 	return phrases
 }
 
-// ExpectedPhrases returns the phrases that are expected now, and whether speech is accepted at all. Without phrases
-// any words are accepted.
+// ExpectedPhrases returns the phrases that the current node expects, and hears reports whether it accepts speech. If
+// it accepts speech and phrases is empty, it accepts any words.
 func (s State) ExpectedPhrases() (phrases []string, hears bool) {
 	n := s.graph.nodes[s.node]
 	if n == nil {
@@ -245,7 +246,7 @@ func (s State) ExpectedPhrases() (phrases []string, hears bool) {
 	return phrases, true
 }
 
-// nextNode returns the node after a say node, or nil.
+// nextNode returns the node that always follows a say node, or nil.
 func (s State) nextNode(n *domain.Node) *domain.Node {
 	if n.Type != domain.NodeSay {
 		return nil
@@ -258,7 +259,7 @@ func (s State) nextNode(n *domain.Node) *domain.Node {
 	return nil
 }
 
-// Understands reports whether words have a meaning in the current state.
+// Understands reports whether words match a phrase, or answer a confirmation, in the current state.
 func (s State) Understands(text string) bool {
 	n := s.graph.nodes[s.node]
 	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming && s.phase != listening && s.phase != thinking {
@@ -284,7 +285,7 @@ func findYesNo(text string) (yes, no bool) {
 	return !no && containsAny(defaultWords("yes")), no
 }
 
-// handleUtterance handles recognized speech.
+// handleUtterance handles recognized speech according to the phase of the conversation.
 func (w *stepper) handleUtterance(in Utterance) {
 	n := w.s.graph.nodes[w.s.node]
 	if n == nil {
@@ -310,8 +311,8 @@ func (w *stepper) handleUtterance(in Utterance) {
 	}
 }
 
-// handleSpeechDuringPrompt handles speech during a prompt. A prompt that is not interruptible continues, and the
-// words are stored.
+// handleSpeechDuringPrompt handles words of the caller during a prompt. If the prompt is interruptible, it stops and
+// the words are evaluated. Otherwise the prompt continues and the words are stored.
 func (w *stepper) handleSpeechDuringPrompt(n *domain.Node, in Utterance) {
 	_, ok := w.s.graph.matchPhrase(n, in.Text)
 	switch {
@@ -326,7 +327,8 @@ func (w *stepper) handleSpeechDuringPrompt(n *domain.Node, in Utterance) {
 	}
 }
 
-// useBufferedSpeech uses words that were said early, if they match a phrase.
+// useBufferedSpeech evaluates words that the caller said before the prompt ended. It returns false if they match no
+// phrase.
 func (w *stepper) useBufferedSpeech(n *domain.Node, in Utterance) bool {
 	if !acceptsSpeech(n) || in.Text == "" || in.Confidence < ConfirmConfidence {
 		return false
@@ -338,7 +340,8 @@ func (w *stepper) useBufferedSpeech(n *domain.Node, in Utterance) bool {
 	return true
 }
 
-// evaluateSpeech accepts words, asks for confirmation, or repeats the prompt.
+// evaluateSpeech evaluates words by their phrase and confidence. It accepts the words, asks for confirmation, asks a
+// model, or repeats the prompt.
 func (w *stepper) evaluateSpeech(n *domain.Node, in Utterance) {
 	m, ok := w.s.graph.matchPhrase(n, in.Text)
 	switch {
@@ -376,7 +379,7 @@ func (w *stepper) handleConfirmation(n *domain.Node, in Utterance) {
 	switch {
 	case in.Confidence < ConfirmConfidence:
 		w.retryOrLeave(domain.EdgeElse)
-	case ok && m == guess: // the same words again
+	case ok && m == guess: // the caller repeated the words
 		w.applyMatch(n, guess, in)
 	case yes:
 		w.applyMatch(n, guess, in)
@@ -387,7 +390,8 @@ func (w *stepper) handleConfirmation(n *domain.Node, in Utterance) {
 	}
 }
 
-// applyMatch applies the meaning of recognized words.
+// applyMatch applies the effect of a matched phrase: it enters the key, sets the intent, saves the value and follows
+// the edge.
 func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 	w.s.nodesSinceInput = 0
 	if !n.Sensitive {
@@ -421,12 +425,12 @@ func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// isSameCondition reports whether two edges have the same condition.
+// isSameCondition reports whether two edges have the same condition, not regarding the phrases.
 func isSameCondition(a, b *domain.When) bool {
 	return a.Type == b.Type && a.Digits == b.Digits && a.Intent == b.Intent && a.Expr == b.Expr && a.Prompt == b.Prompt
 }
 
-// checkPhrases checks the phrases of an intent edge.
+// checkPhrases validates the phrases of an intent edge.
 func (v *validation) checkPhrases(param string, phrases []string) {
 	if len(phrases) > MaxEdgeWords {
 		v.addProblem(param, "has %d entries; %d at most", len(phrases), MaxEdgeWords)

@@ -16,7 +16,7 @@ func intent(from, to, name string, words ...string) domain.Edge {
 	return domain.Edge{From: from, To: to, When: domain.When{Type: domain.EdgeIntent, Intent: name, Words: words}}
 }
 
-// visitPathway asks by words and keys whether the caller will come.
+// visitPathway returns a pathway that asks whether the caller will come and accepts words and keys as the answer.
 func visitPathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "visit", Start: "hello",

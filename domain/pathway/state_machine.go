@@ -1,5 +1,5 @@
-// Package pathway is the state machine of a conversation. Step takes an input, such as a key or recognized speech.
-// It returns commands, such as a text to speak. It has no clock, audio or call.
+// Package pathway is the state machine of an agent's conversation. Step takes an input, such as a key or recognized
+// speech, and returns commands, such as a text to speak. It has no clock, audio or call.
 package pathway
 
 import (
@@ -19,7 +19,7 @@ const (
 	maxEntered     = 500 // nodes entered in total
 )
 
-// Input is something that happened in the conversation.
+// Input is an event in the conversation that Step processes.
 type Input interface{ input() }
 
 // The inputs of a conversation.
@@ -39,18 +39,18 @@ type (
 	}
 	// Timeout means that the time of the last CollectInput has expired.
 	Timeout struct{}
-	// Transferred is the end of the last Transfer. OK reports whether the caller reached a person and has returned.
+	// Transferred means that the last Transfer has ended. OK reports whether the caller reached a person and has returned.
 	Transferred struct{ OK bool }
-	// PromptCut means that the current text was cut off. No PromptDone follows.
+	// PromptCut means that the playback of the current text was cut off. No PromptDone follows.
 	PromptCut struct{}
-	// ResumeNode restarts the current node after another party had the call.
+	// ResumeNode restarts the current node after the caller was connected to another party.
 	ResumeNode struct{}
-	// Restored continues the conversation in another process, see Restore.
+	// Restored continues the conversation in another process, with a state that Restore returned.
 	Restored struct{}
 	// AgentFailed means that the agent cannot speak or listen. After a goodbye the conversation ends with
 	// ReasonAgentUnavailable.
 	AgentFailed struct{}
-	// Hangup ends the conversation from outside.
+	// Hangup means that the call has ended, by either party. The conversation ends at once.
 	Hangup struct{}
 )
 
@@ -67,12 +67,12 @@ func (Restored) input()    {}
 func (AgentFailed) input() {}
 func (Hangup) input()      {}
 
-// Command is something that the caller of Step has to do. Commands are executed in order.
+// Command is an instruction of the conversation that the caller of Step executes. Commands are executed in order.
 type Command interface{ command() }
 
 // The commands of a conversation.
 type (
-	// Say speaks a text. PromptDone follows.
+	// Say speaks a text. The input PromptDone follows.
 	Say struct {
 		Node          string
 		Text          string
@@ -80,23 +80,23 @@ type (
 		Interruptible bool
 		Sensitive     bool // Text must not be stored
 	}
-	// SetLanguage changes the language of speech and recognition.
+	// SetLanguage changes the language of speech synthesis and speech recognition.
 	SetLanguage struct{ Language string }
 	// StopSpeaking stops the current text. No PromptDone follows.
 	StopSpeaking struct{}
-	// CollectInput waits for input. Digit, Utterance or Timeout follow. It replaces an earlier CollectInput and its
-	// timer.
+	// CollectInput waits for the caller. One of the inputs Digit, Utterance or Timeout follows. The command replaces an
+	// earlier CollectInput and its timer.
 	CollectInput struct {
 		Length    int // number of keys that are still expected
 		Timeout   time.Duration
 		Sensitive bool
 	}
-	// SendDigits sends DTMF digits. DigitsSent follows.
+	// SendDigits sends DTMF digits. The input DigitsSent follows.
 	SendDigits struct {
 		Digits    string
 		Sensitive bool
 	}
-	// Transfer transfers the caller. Transferred follows if the caller returns.
+	// Transfer transfers the caller. The input Transferred follows if the caller returns.
 	Transfer struct {
 		Node        string
 		Destination string
@@ -105,13 +105,13 @@ type (
 		Reason      string // cause; empty: the pathway
 		Sensitive   bool   // Summary must not be stored
 	}
-	// UpdateResult reports a change of outcome, notes, intent or variables.
+	// UpdateResult reports that the outcome, notes, intent or variables of the conversation have changed.
 	UpdateResult struct{ Result Result }
-	// OptOut means that the remote party must not be called again.
+	// OptOut means that the remote party has opted out and must not be called again.
 	OptOut struct{}
-	// MissingVariable reports a variable without value and fallback in a text.
+	// MissingVariable reports a placeholder in a text whose variable has no value and which has no fallback.
 	MissingVariable struct{ Node, Name string }
-	// End ends the conversation. Reason is "", or why the pathway was aborted.
+	// End ends the conversation. Reason is the cause if the pathway was aborted, and otherwise "".
 	End struct {
 		Outcome domain.Outcome
 		Notes   string
@@ -155,7 +155,7 @@ const (
 	ended
 )
 
-// State is the state of a conversation. It is a value: Step does not modify the state that it receives.
+// State is the state of a conversation. It has value semantics: Step does not modify the state that it receives.
 type State struct {
 	graph           *graph
 	english         bool
@@ -182,7 +182,7 @@ type State struct {
 	realtime        bool      // a realtime engine conducts converse nodes
 }
 
-// graph is a pathway that is prepared for Step. It is immutable.
+// graph is a pathway with its nodes and edges indexed for Step. It is immutable.
 type graph struct {
 	start        string
 	nodes        map[string]*domain.Node
@@ -191,8 +191,8 @@ type graph struct {
 	destinations []string // names of transfer destinations
 }
 
-// New returns the state before the start of a conversation. variables are built-in variables and the data of the
-// contact. Defaults of the pathway fill missing values.
+// New returns the state before the start of a conversation. variables holds built-in variables and the data of the
+// contact. Default values of the pathway replace missing values.
 func New(script domain.Script, variables map[string]string) State {
 	p := &graph{
 		start: script.Pathway.Start,
@@ -244,8 +244,8 @@ func ModelPathway(message string, tools, bases []string) domain.Pathway {
 	return p
 }
 
-// RealtimePathway is ModelPathway for a realtime engine. The engine also speaks the first message, so that the
-// caller hears a single voice.
+// RealtimePathway returns the pathway of an agent that has a realtime engine but no pathway. The engine also speaks
+// the first message, so that the caller hears a single voice.
 func RealtimePathway(message string, tools, bases []string) domain.Pathway {
 	p := ModelPathway("", tools, bases)
 	if strings.TrimSpace(message) != "" {
@@ -270,8 +270,8 @@ func MessagePathway(message string) domain.Pathway {
 // Fresh reports whether the conversation has not started.
 func (s State) Fresh() bool { return s.phase == fresh }
 
-// ContinueWith returns the initial state of another agent that takes over the conversation, with the variables, the
-// result and the history.
+// ContinueWith returns the initial state of another agent that takes over the conversation. It keeps the variables,
+// the result and the history.
 func (s State) ContinueWith(script domain.Script) State {
 	next := New(script, s.values)
 	next.shown, next.secret, next.outcome, next.notes, next.intent = s.shown, s.secret, s.outcome, s.notes, s.intent
@@ -289,7 +289,7 @@ func (s State) ContinueWith(script domain.Script) State {
 	return next
 }
 
-// Ending reports whether the conversation speaks its last prompt.
+// Ending reports whether the conversation speaks its last prompt and ends afterwards.
 func (s State) Ending() bool { return s.phase == ending }
 
 // NeedsSpeech reports whether the current node accepts only speech.
@@ -312,15 +312,15 @@ func (s State) Result() Result {
 	return Result{Outcome: s.outcome, Notes: s.notes, Intent: s.intent, Variables: maps.Clone(s.shown)}
 }
 
-// FillText replaces the placeholders in a text outside the pathway. shown hides secret values. missing lists
-// variables without value and fallback.
+// FillText replaces the placeholders in a text that does not come from the pathway. said is the text to speak, and
+// shown hides secret values. missing lists variables without value and fallback.
 func (s State) FillText(text string) (said, shown string, missing []string) {
 	said, missing = FillPlaceholders(text, s.values)
 	shown, _ = s.shownText(text)
 	return said, shown, missing
 }
 
-// IsSecretInput reports whether keys that are pressed now must not be stored.
+// IsSecretInput reports whether keys that the caller presses now are secret and must not be stored.
 func (s State) IsSecretInput() bool {
 	n := s.graph.nodes[s.node]
 	return n != nil && n.Type == domain.NodeCollect && n.Sensitive
@@ -350,8 +350,8 @@ func (s State) UpcomingTexts() []string {
 	return texts
 }
 
-// FixedTexts returns the texts without placeholders that every call of a script may speak. Secret texts are
-// omitted.
+// FixedTexts returns the texts of a script that have no placeholders and are therefore equal in every call. Secret
+// texts are omitted.
 func FixedTexts(s *domain.Script) []string {
 	var texts []string
 	add := func(text string) {
@@ -371,7 +371,7 @@ func FixedTexts(s *domain.Script) []string {
 	return texts
 }
 
-// MissingVariables returns the required variables of a pathway without value and default.
+// MissingVariables returns the required variables of a pathway that have neither a value in values nor a default.
 func MissingVariables(p *domain.Pathway, values map[string]string) []string {
 	var missing []string
 	for _, v := range p.Variables {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Step applies an input to a state and returns the new state with the commands to execute. An input that does not
-// fit the state changes nothing.
+// Step applies an input to a state and returns the new state and the commands to execute. An input that the current
+// phase does not expect changes nothing.
 func Step(s State, in Input) (State, []Command) {
 	w := stepper{s: s}
 	if s.graph == nil || s.phase == ended {
@@ -69,7 +69,7 @@ func Step(s State, in Input) (State, []Command) {
 	return w.s, w.out
 }
 
-// handleTimeout handles a caller who does not respond.
+// handleTimeout handles the expired timer of CollectInput: the caller did not respond.
 func (w *stepper) handleTimeout() {
 	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase { //nolint:exhaustive // the other phases do not wait for the caller
@@ -82,7 +82,7 @@ func (w *stepper) handleTimeout() {
 	}
 }
 
-// stepper collects the commands of one step.
+// stepper holds the state and collects the commands during one call of Step.
 type stepper struct {
 	s   State
 	out []Command
@@ -90,7 +90,7 @@ type stepper struct {
 
 func (w *stepper) emit(d Command) { w.out = append(w.out, d) }
 
-// enterNode enters a node and continues with the next nodes until one waits for something.
+// enterNode enters a node and continues with the following nodes until a node waits for an input.
 func (w *stepper) enterNode(id string) {
 	n := w.s.graph.nodes[id]
 	if n == nil {
@@ -132,7 +132,7 @@ func (w *stepper) enterNode(id string) {
 	}
 }
 
-// applyAssignments applies the assignments of a node.
+// applyAssignments sets the outcome, notes, intent, language and variables that a node assigns.
 func (w *stepper) applyAssignments(n *domain.Node) {
 	if n.Set == nil {
 		return
@@ -161,7 +161,7 @@ func (w *stepper) applyAssignments(n *domain.Node) {
 	w.emit(UpdateResult{w.s.Result()})
 }
 
-// setVariable sets a variable. The maps of the previous state are not modified.
+// setVariable sets a variable in copies of the maps, because the previous state must not change.
 func (w *stepper) setVariable(name, value string, secret bool) {
 	w.s.values = maps.Clone(w.s.values)
 	w.s.values[name] = value
@@ -182,7 +182,8 @@ func (w *stepper) setVariable(name, value string, secret bool) {
 	w.s.shown, w.s.secret = shown, hidden
 }
 
-// speakPrompt speaks the prompt of a node, or continues at once without a prompt.
+// speakPrompt speaks the prompt of a node. If the prompt is empty, or the caller has already pressed a key, the node
+// continues at once. next is the phase during the prompt.
 func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	w.s.phase = next
 	w.s.interruptible = next == speaking && (n.Interruptible == nil || *n.Interruptible)
@@ -203,7 +204,7 @@ func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	w.addToHistory(Message{By: ByAgent, Text: shown})
 }
 
-// isAnsweredAhead reports whether the caller pressed a key before the prompt.
+// isAnsweredAhead reports whether the caller has pressed a key before the prompt of a collect node starts.
 func (w *stepper) isAnsweredAhead(n *domain.Node) bool {
 	return n.Type == domain.NodeCollect && w.s.interruptible && w.s.bufferedKeys != ""
 }
@@ -253,7 +254,7 @@ func (w *stepper) handlePromptDone() {
 	}
 }
 
-// collectInput waits for input, starting with input that arrived early.
+// collectInput waits for keys or speech. It first uses the keys and words that arrived before the prompt ended.
 func (w *stepper) collectInput(n *domain.Node) {
 	w.s.phase = collecting
 	said := w.s.bufferedSpeech
@@ -326,14 +327,14 @@ func (w *stepper) handleKeyDuringPrompt(n *domain.Node, key byte) {
 	w.bufferKey(key)
 }
 
-// bufferKey stores a key for the next collect node.
+// bufferKey stores a pressed key until a later node can use it.
 func (w *stepper) bufferKey(key byte) {
 	if len(w.s.bufferedKeys) < 32 {
 		w.s.bufferedKeys += string(key)
 	}
 }
 
-// addKey adds a key to the input and reports whether the input is complete.
+// addKey adds a pressed key to the entered keys. If the input is complete, it evaluates the input and returns true.
 func (w *stepper) addKey(n *domain.Node, key byte) bool {
 	length := lengthOf(n)
 	if key == '#' && length > 1 && !slices.ContainsFunc(n.Values, func(v string) bool { return strings.Contains(v, "#") }) {
@@ -348,7 +349,7 @@ func (w *stepper) addKey(n *domain.Node, key byte) bool {
 	return true
 }
 
-// completeInput evaluates the input of a collect node.
+// completeInput evaluates the keys that the caller entered at a collect node.
 func (w *stepper) completeInput(n *domain.Node) {
 	got := w.s.enteredKeys
 	if to, ok := w.findKeyEdgeFrom(anywhere, got); ok {
@@ -373,7 +374,8 @@ func (w *stepper) completeInput(n *domain.Node) {
 	w.leaveNode(got)
 }
 
-// retryOrLeave repeats the prompt, or leaves the node after the last try.
+// retryOrLeave repeats the prompt of a node. After the last retry it leaves the node by an edge of type why, or by
+// another edge for missing input.
 func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	n := w.s.graph.nodes[w.s.node]
 	w.s.enteredKeys = ""
@@ -393,7 +395,7 @@ func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	w.followEdge(order, w.s.node, anywhere)
 }
 
-// leaveNode leaves a finished node. keyed are the entered keys.
+// leaveNode leaves a finished node by the edge for the entered keys, or by another edge. keyed may be empty.
 func (w *stepper) leaveNode(keyed string) {
 	if to, ok := w.findKeyEdge(keyed); ok {
 		w.enterNode(to)
@@ -402,8 +404,8 @@ func (w *stepper) leaveNode(keyed string) {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// followEdge follows the first edge of the first matching type, for each place in turn. Without an edge the
-// conversation ends.
+// followEdge follows an edge that starts at one of the places and has one of the types in order. All types are tried for
+// the first place, then for the next place. Without such an edge the conversation ends.
 func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	for _, from := range places {
 		for _, t := range order {
@@ -418,7 +420,7 @@ func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	w.endConversation("", "", "")
 }
 
-// anywhere is the From of edges that start at every node.
+// anywhere is the value of Edge.From for edges that start at every node.
 const anywhere = "*"
 
 func (w *stepper) findKeyEdge(keyed string) (to string, ok bool) {
@@ -472,7 +474,7 @@ func timeoutOf(n *domain.Node) time.Duration {
 	return time.Duration(n.TimeoutSeconds * float64(time.Second))
 }
 
-// speechTimeoutOf returns how long a caller may take to answer a model.
+// speechTimeoutOf returns how long a caller may stay silent after the model has spoken.
 func speechTimeoutOf(n *domain.Node) time.Duration {
 	if n.TimeoutSeconds <= 0 {
 		return defaultSpeechTimeout

@@ -22,7 +22,7 @@ func edge(from, to string, t domain.EdgeType, digits ...string) domain.Edge {
 	return e
 }
 
-// confirmPathway asks at most twice for 1 or 2 and accepts 0 at any node.
+// confirmPathway returns a pathway that asks for 1 or 2, at most twice, and accepts 0 at any node.
 func confirmPathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "confirm", Start: "hello",
@@ -235,7 +235,8 @@ func TestStepDoesNotChangePreviousState(t *testing.T) {
 	assert.Empty(t, before.Result().Variables)
 }
 
-// Any pathway, valid or not, and any inputs: no panic, at most one end, and no command after it.
+// For any pathway, valid or not, and any inputs: Step does not panic, ends the conversation at most once, and returns
+// no command after the end.
 func TestRandomPathwaysNeitherHangNorPanic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,32 +7,32 @@ import (
 // MaxSessionInputs limits the inputs of a text session.
 const MaxSessionInputs = 200
 
-// ParseKeys parses phone keys. ok is false if the text contains anything else.
+// ParseKeys parses phone keys, ignoring spaces and case. ok is false if the text contains other characters.
 func ParseKeys(text string) (keyed string, ok bool) {
 	keyed = strings.ToUpper(strings.Join(strings.Fields(text), ""))
 	return keyed, phoneKeysIn(keyed) == keyed
 }
 
-// TextSession runs a conversation without audio: prompts end at once, and actions are simulated.
+// TextSession runs a conversation without audio. Prompts end at once, and actions are simulated.
 type TextSession struct {
 	State   State
 	Waiting *CollectInput // expected keys or words; nil: a transfer is pending or the conversation has ended
-	// Model answers model requests; nil: every request fails.
+	// Model answers model requests. If it is nil, every model request fails.
 	Model func(t ModelRequest) (sentences []string, end ModelAnswered)
-	// RunAction runs an action; nil: actions succeed without effect.
+	// RunAction runs an action. If it is nil, actions succeed without effect.
 	RunAction func(a ActionRequest) ActionEnded
 }
 
 // SimulatedResult is the result of a simulated action.
 const SimulatedResult = `{"status": "ok", "note": "nothing was really done: this is a simulation"}`
 
-// StartSession starts the conversation and returns the commands until it waits or ends.
+// StartSession starts the conversation. It returns all commands until the conversation waits for input or ends.
 func (p *TextSession) StartSession() []Command { return p.feed(Started{}) }
 
-// IsTransferring reports whether the end of a transfer is expected.
+// IsTransferring reports whether the session waits for EndTransfer.
 func (p *TextSession) IsTransferring() bool { return p.State.phase == transferring }
 
-// PressKeys enters keys. Without keys it is a timeout.
+// PressKeys applies pressed keys and returns the commands that follow. If keyed is empty, it applies a timeout.
 func (p *TextSession) PressKeys(keyed string) []Command {
 	if keyed == "" {
 		return p.feed(Timeout{})
@@ -44,7 +44,7 @@ func (p *TextSession) PressKeys(keyed string) []Command {
 	return all
 }
 
-// Speak enters words of the caller.
+// Speak applies words of the caller and returns the commands that follow.
 func (p *TextSession) Speak(text string) []Command {
 	return p.feed(Utterance{Text: text, Confidence: 1})
 }
@@ -55,10 +55,10 @@ func (p *TextSession) HearsSpeech() bool { _, hears := p.State.ExpectedPhrases()
 // EndTransfer ends a transfer. ok reports whether a person was reached.
 func (p *TextSession) EndTransfer(ok bool) []Command { return p.feed(Transferred{OK: ok}) }
 
-// WaitsForSpeech reports whether a model waits for words of the caller.
+// WaitsForSpeech reports whether the conversation at a converse node waits for words of the caller.
 func (p *TextSession) WaitsForSpeech() bool { return p.State.phase == listening }
 
-// feed applies an input and the PromptDone of each prompt.
+// feed applies an input, and then PromptDone for each prompt that follows. It returns all commands.
 func (p *TextSession) feed(in Input) []Command {
 	var all []Command
 	for queue := []Input{in}; len(queue) > 0; queue = queue[1:] {

@@ -38,7 +38,7 @@ func TestTextSessionRunsPathway(t *testing.T) {
 	}
 }
 
-// actionsPathway runs a tool, sends a message and transfers.
+// actionsPathway returns a pathway that runs a tool, sends a text message and transfers the caller.
 func actionsPathway() domain.Pathway {
 	return domain.Pathway{
 		Name: "errand", Start: "look", Variables: []domain.Variable{{Name: "order", Default: "7"}},

@@ -31,7 +31,7 @@ func textSchema(about string, values ...string) object {
 	return o
 }
 
-// toolOffers returns all functions that a model may call at a node. All other calls are refused.
+// toolOffers returns all functions that a model may call at a node. The pathway refuses calls of other functions.
 func (p *graph) toolOffers(n *domain.Node) []ToolOffer {
 	all := p.edgeOffers(n)
 	if len(n.Extract) > 0 {
@@ -73,7 +73,8 @@ func (p *graph) toolOffers(n *domain.Node) []ToolOffer {
 	return all
 }
 
-// edgeOffers returns the edges from a node and from anywhere that a model decides.
+// edgeOffers returns functions for the edges that a model may select: those of the node and those that start at every
+// node.
 func (p *graph) edgeOffers(n *domain.Node) []ToolOffer {
 	var all []ToolOffer
 	taken := make(map[string]bool)
@@ -100,7 +101,7 @@ func (p *graph) edgeOffers(n *domain.Node) []ToolOffer {
 	return all
 }
 
-// functionName returns a valid function name: letters, digits, _ and -, at most 64.
+// functionName derives a valid function name from a word: at most 64 letters, digits, _ and -.
 func functionName(prefix, word string) string {
 	name := prefix + strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
@@ -119,7 +120,7 @@ func saveOffer(fields []domain.AnalysisField) ToolOffer {
 	return ToolOffer{Kind: OfferSave, Name: "save", Description: "Saves values that the caller has given. Call it as soon as the caller gives a value, and again if the caller adds or corrects one. Never guess values.", Parameters: objectSchema(nil, properties)}
 }
 
-// FieldSchema returns the JSON Schema of a field.
+// FieldSchema returns the JSON Schema for the value of a field that a model finds out.
 func FieldSchema(f domain.AnalysisField) map[string]any {
 	kind := f.Type
 	if kind == "" {
@@ -135,7 +136,7 @@ func FieldSchema(f domain.AnalysisField) map[string]any {
 	return o
 }
 
-// FormatField returns a value as the text of a variable. ok is false if the value does not fit the field.
+// FormatField formats a field's value as the text of a variable. ok is false if the value has the wrong type.
 func FormatField(f domain.AnalysisField, v any) (string, bool) {
 	switch f.Type {
 	case "number", "integer":
@@ -152,7 +153,7 @@ func FormatField(f domain.AnalysisField, v any) (string, bool) {
 	return s, ok && utf8.RuneCountInString(s) <= MaxNotes && (len(f.Values) == 0 || slices.Contains(f.Values, s))
 }
 
-// numberText formats a number without exponent, with all its digits.
+// numberText formats a number without exponent, with all its digits. If whole is true, ok is false for fractions.
 func numberText(n json.Number, whole bool) (string, bool) {
 	text, err := domain.IntegerText(n.String())
 	if err == nil || whole {
@@ -165,7 +166,7 @@ func numberText(n json.Number, whole bool) (string, bool) {
 	return strconv.FormatFloat(f, 'f', -1, 64), err == nil
 }
 
-// findOffer returns the offer that a tool call refers to.
+// findOffer returns the node's offer with the name of a tool call.
 func (p *graph) findOffer(n *domain.Node, c *ToolCall) (ToolOffer, bool) {
 	for _, o := range p.toolOffers(n) {
 		if o.Kind == OfferTool && c.Tool != "" && o.To == c.Tool || o.Kind != OfferTool && c.Tool == "" && o.Name == c.Name {
@@ -175,7 +176,7 @@ func (p *graph) findOffer(n *domain.Node, c *ToolCall) (ToolOffer, bool) {
 	return ToolOffer{}, false
 }
 
-// runToolCall executes a tool call if the node offers it.
+// runToolCall executes a tool call if the node offers the function, and otherwise refuses the call.
 func (w *stepper) runToolCall(n *domain.Node, c *ToolCall) {
 	o, ok := w.s.graph.findOffer(n, c)
 	if !ok {
@@ -233,7 +234,7 @@ func orEmptyObject(arguments string) string {
 	return arguments
 }
 
-// requestToolAction requests an external action. ActionEnded follows.
+// requestToolAction requests an external action for a tool call. The input ActionEnded follows.
 func (w *stepper) requestToolAction(n *domain.Node, c *ToolCall, o ToolOffer) {
 	w.s.exchange.pendingActions++
 	a := ActionRequest{Node: n.ID, Round: w.s.round, ID: c.ID, RawArguments: json.RawMessage(orEmptyObject(c.Arguments)), Target: o.To, Name: c.Name}
@@ -248,7 +249,7 @@ func (w *stepper) requestToolAction(n *domain.Node, c *ToolCall, o ToolOffer) {
 	w.emit(a)
 }
 
-// reportLocalAction reports a tool call that the pathway itself executed.
+// reportLocalAction reports a tool call that the pathway executed without an external action.
 func (w *stepper) reportLocalAction(n *domain.Node, c *ToolCall, o ToolOffer) {
 	w.emit(LocalActionDone{Node: n.ID, Name: o.Name, RawArguments: json.RawMessage(orEmptyObject(c.Arguments))})
 }
@@ -264,7 +265,7 @@ func (w *stepper) refuseToolCall(n *domain.Node, c *ToolCall, reason string) {
 
 func (w *stepper) answerToolCall(c *ToolCall, text string) { w.recordToolResult(c.ID, text) }
 
-// recordToolResult records the result of a tool call and sends it to a realtime engine.
+// recordToolResult records the result of a tool call in the history and sends it to a realtime engine.
 func (w *stepper) recordToolResult(id, text string) {
 	w.recordResult(id, text)
 	if w.s.phase == inRealtime {
@@ -272,7 +273,7 @@ func (w *stepper) recordToolResult(id, text string) {
 	}
 }
 
-// saveFields stores the values that the model found out.
+// saveFields stores the field values that the model found out as variables.
 func (w *stepper) saveFields(n *domain.Node, c *ToolCall, arguments map[string]any) {
 	var mismatched []string
 	kept := false
@@ -313,7 +314,7 @@ func (w *stepper) hasAllFields(n *domain.Node) bool {
 	return true
 }
 
-// handleActionEnded handles the end of an action.
+// handleActionEnded records the result of an action and continues the conversation.
 func (w *stepper) handleActionEnded(in ActionEnded) {
 	n := w.s.graph.nodes[w.s.node]
 	if in.Round != w.s.round {
@@ -360,7 +361,7 @@ func (w *stepper) reportIntent(n *domain.Node, o ToolOffer) {
 	w.emit(IntentDetected{Node: n.ID, Intent: o.Intent, Confidence: modelConfidence, Text: w.lastCallerText()})
 }
 
-// modelConfidence is the confidence of intents that a model detected, because models report none.
+// modelConfidence is the confidence of an intent that a model detected. It is fixed, because models report none.
 const modelConfidence = 0.9
 
 func (w *stepper) lastCallerText() string {
@@ -372,8 +373,8 @@ func (w *stepper) lastCallerText() string {
 	return ""
 }
 
-// requestChoice lets a model select an edge for words that match no phrase. It returns false if no model can be
-// asked.
+// requestChoice requests a model to select an edge for words that match no phrase. It returns false if the node has no
+// edge for a model, or the words are not suitable.
 func (w *stepper) requestChoice(n *domain.Node, in Utterance) bool {
 	offers := w.s.graph.edgeOffers(n)
 	if len(offers) == 0 || in.Text == "" || in.Confidence < ConfirmConfidence || n.Sensitive {
@@ -388,7 +389,7 @@ func (w *stepper) requestChoice(n *domain.Node, in Utterance) bool {
 	return true
 }
 
-// handleChoice handles the selection of a model for a collect node.
+// handleChoice follows the edge that a model selected for the caller's words at a collect node.
 func (w *stepper) handleChoice(n *domain.Node, in ModelAnswered) {
 	heard := w.s.exchange.choiceInput
 	w.s.exchange = exchange{}
@@ -409,7 +410,7 @@ func (w *stepper) handleChoice(n *domain.Node, in ModelAnswered) {
 	w.retryOrLeave(domain.EdgeElse)
 }
 
-// addToHistory adds a message to the history for the model.
+// addToHistory adds a message to the conversation history if the pathway uses a model.
 func (w *stepper) addToHistory(m Message) {
 	if !w.s.graph.usesModel {
 		return
@@ -418,7 +419,7 @@ func (w *stepper) addToHistory(m Message) {
 	w.setHistory(append(slices.Clip(w.s.history), m))
 }
 
-// setHistory replaces the history, limited to what a model receives.
+// setHistory replaces the conversation history with the result of trimHistory.
 func (w *stepper) setHistory(h []Message) {
 	w.s.history = trimHistory(h)
 	if cutOff := len(h) - len(w.s.history); cutOff > 0 {
@@ -426,8 +427,8 @@ func (w *stepper) setHistory(h []Message) {
 	}
 }
 
-// trimHistory limits a history. The result starts with words of the caller, so that a tool result never stands
-// without its tool call.
+// trimHistory drops the oldest messages of a history that is too long for a model. The result starts with words of the
+// caller, so that it has no tool result without the tool call.
 func trimHistory(h []Message) []Message {
 	size := 0
 	for _, m := range h {
@@ -464,8 +465,8 @@ func maxTurnsOf(n *domain.Node) int {
 	return n.MaxTurns
 }
 
-// SystemPrompt returns the system prompt for a request: the part of the agent, the instructions of the node and
-// fixed rules.
+// SystemPrompt returns the system prompt for a model request: the prompt of the agent, the instructions of the node
+// and fixed rules.
 func (s State) SystemPrompt(agent string, t ModelRequest) string {
 	var b strings.Builder
 	if part, _ := s.shownText(agent); strings.TrimSpace(part) != "" {

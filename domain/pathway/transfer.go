@@ -12,7 +12,7 @@ const transferFailedText = "(The transfer failed; the caller is back.)"
 // MaxSummary is the maximum length of the summary for the transfer target, in characters.
 const MaxSummary = 2000
 
-// startTransfer transfers the caller to the destination of a node.
+// startTransfer requests the transfer of the caller to the destination of a transfer node.
 func (w *stepper) startTransfer(n *domain.Node) {
 	for _, text := range []string{n.Destination, n.Summary} {
 		_, missing := FillPlaceholders(text, w.s.values)
@@ -35,7 +35,7 @@ func (w *stepper) startTransfer(n *domain.Node) {
 	w.emit(Transfer{Node: n.ID, Destination: to, Mode: mode, Summary: strings.TrimSpace(summary), Sensitive: hidden})
 }
 
-// handleTransferEnded continues with a caller who has returned or was not transferred.
+// handleTransferEnded continues the conversation with a caller who has returned or could not be transferred.
 func (w *stepper) handleTransferEnded(ok bool) {
 	if n := w.s.graph.nodes[w.s.node]; !ok && n.Type == domain.NodeConverse && !w.hasEdge(n.ID, domain.EdgeFailure) {
 		w.s.nodesSinceInput = 0
@@ -55,7 +55,7 @@ func (w *stepper) handleTransferEnded(ok bool) {
 	w.followEdge(order, w.s.node)
 }
 
-// resumeNode restarts the current node without its assignments.
+// resumeNode restarts the current node without applying its assignments again.
 func (w *stepper) resumeNode() {
 	n := w.s.graph.nodes[w.s.node]
 	switch w.s.phase {

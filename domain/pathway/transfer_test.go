@@ -27,7 +27,7 @@ func transferEdge(to string, t domain.EdgeType) domain.Edge {
 	return domain.Edge{From: "hand", To: to, When: domain.When{Type: t}}
 }
 
-// stepToTransfer steps to the transfer and returns its command.
+// stepToTransfer runs a pathway until it requests a transfer, and returns the state and the Transfer command.
 func stepToTransfer(t *testing.T, p domain.Pathway, values map[string]string) (pathway.State, pathway.Transfer) {
 	t.Helper()
 	s := pathway.New(domain.Script{Pathway: p}, values)

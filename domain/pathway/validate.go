@@ -16,7 +16,7 @@ import (
 const (
 	MaxNodes          = 500
 	MaxEdges          = 2000
-	maxAllWords       = 2000 // in all edges together
+	maxAllWords       = 2000 // phrases of all edges together
 	MaxVariables      = 200
 	MaxPrompt         = 4000 // characters
 	MaxNotes          = 2000
@@ -38,8 +38,8 @@ func BuiltInVariables() []string {
 	return []string{"name", "phone", "campaign_name", "agent_name", "caller_number", "called_number", "now", "today"}
 }
 
-// RuntimeVariables returns the built-in variables that follow from a script and the start of the conversation. Time
-// (RFC 3339) and day (YYYY-MM-DD) are in the zone of the agent.
+// RuntimeVariables returns the built-in variables that follow from a script and the start of the conversation. The
+// variables now (RFC 3339) and today (YYYY-MM-DD) are in the time zone of the agent.
 func RuntimeVariables(s *domain.Script, began time.Time) map[string]string {
 	zone, err := time.LoadLocation(s.Timezone)
 	if err != nil || s.Timezone == "Local" {
@@ -53,7 +53,7 @@ func RuntimeVariables(s *domain.Script, began time.Time) map[string]string {
 	return given
 }
 
-// Validate returns all problems with a pathway.
+// Validate returns an error with all problems of a pathway, or nil.
 func Validate(p *domain.Pathway) error {
 	v := validation{p: p, nodes: make(map[string]*domain.Node), knownVariables: make(map[string]bool)}
 	v.checkHead()
@@ -91,7 +91,7 @@ func countPhrases(p *domain.Pathway) (n int) {
 	return n
 }
 
-// Warnings returns findings that do not invalidate a pathway: nodes that cannot be reached.
+// Warnings returns problems that do not make a pathway invalid: nodes that no path from the start reaches.
 func Warnings(p *domain.Pathway) []domain.Detail {
 	reached := map[string]bool{p.Start: true}
 	next := []string{p.Start}
@@ -360,7 +360,7 @@ func (v *validation) checkEdge(i int, e *domain.Edge) {
 	}
 }
 
-// checkCollectEdges checks that an edge leaves each collect node.
+// checkCollectEdges adds a problem for each collect node that no edge leaves.
 func (v *validation) checkCollectEdges() {
 	leads := make(map[string]bool)
 	for _, e := range v.p.Edges {
@@ -373,7 +373,7 @@ func (v *validation) checkCollectEdges() {
 	}
 }
 
-// checkTexts checks that all placeholders without a fallback refer to known variables.
+// checkTexts adds a problem for each placeholder without a fallback that refers to an unknown variable.
 func (v *validation) checkTexts() {
 	for i, n := range v.p.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)

@@ -7,21 +7,22 @@ import (
 	"time"
 )
 
-// IsInValue reports whether a value contains the number at any depth.
+// IsInValue reports whether a text at any depth of a value contains the number.
 func (n Number) IsInValue(v any) bool {
 	w := valueWalker{n: n}
 	w.visitValue(reflect.ValueOf(v))
 	return w.found
 }
 
-// MaskValue masks the number in all texts below a pointer and reports whether it was found.
+// MaskValue masks the number in all texts of the value that v points to, at any depth. It reports whether it found the
+// number.
 func (n Number) MaskValue(v any) bool {
 	w := valueWalker{n: n, mask: true}
 	w.visitValue(reflect.ValueOf(v))
 	return w.found
 }
 
-// valueWalker visits all texts of a value.
+// valueWalker visits all texts of a value by reflection to find or mask a number.
 type valueWalker struct {
 	n           Number
 	mask, found bool
@@ -71,7 +72,8 @@ func (w *valueWalker) visitValue(v reflect.Value) {
 	}
 }
 
-// visitInterface masks the value in an interface, which cannot be set in place.
+// visitInterface masks the number in an interface value. It masks a copy of the contained value and then stores the copy,
+// because reflection cannot change the contained value in place.
 func (w *valueWalker) visitInterface(v reflect.Value) {
 	if v.IsNil() {
 		return
@@ -91,7 +93,7 @@ func (w *valueWalker) visitInterface(v reflect.Value) {
 	v.Set(element)
 }
 
-// visitMap masks the keys and values of a map.
+// visitMap masks the number in the keys and values of a map.
 func (w *valueWalker) visitMap(v reflect.Value) {
 	for _, key := range v.MapKeys() {
 		name := reflect.New(key.Type()).Elem()
@@ -110,7 +112,7 @@ func (w *valueWalker) visitMap(v reflect.Value) {
 	}
 }
 
-// visitBytes masks JSON as JSON, and other bytes as text.
+// visitBytes masks the number in a byte slice. JSON stays valid JSON, and other bytes are treated as text.
 func (w *valueWalker) visitBytes(v reflect.Value) {
 	d := json.NewDecoder(bytes.NewReader(v.Bytes()))
 	d.UseNumber()
@@ -132,7 +134,7 @@ func (w *valueWalker) visitBytes(v reflect.Value) {
 	}
 }
 
-// visitText masks one text. Dates are skipped, because their digits can look like a number.
+// visitText masks the number in one text. It skips dates, because their digits can look like a number.
 func (w *valueWalker) visitText(text string, number bool) (masked string, found bool) {
 	if len(text) < len(w.n.national) || !number && isDate(text) {
 		return text, false

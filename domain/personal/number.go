@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Blank replaces an erased number.
+// Blank is the text that replaces an erased number.
 const Blank = "[erased]"
 
 // Number is a telephone number that is searched for in texts.
@@ -20,7 +20,7 @@ type Number struct {
 	prefixes map[string]bool
 }
 
-// NewNumber returns the number for a text in E.164.
+// NewNumber returns a Number that finds the telephone number e164 in texts.
 func NewNumber(e164 string) (Number, error) {
 	n, err := domain.ParseNumber(e164, "")
 	if err != nil {
@@ -35,7 +35,7 @@ func NewNumber(e164 string) (Number, error) {
 	}, nil
 }
 
-// E164 returns the number in E.164.
+// E164 returns the telephone number in E.164 format.
 func (n Number) E164() string { return n.e164 }
 
 // Equals reports whether a text is the number in E.164.
@@ -47,7 +47,7 @@ func (n Number) IsIn(text string) bool {
 	return found
 }
 
-// Mask returns a text with Blank in place of the number.
+// Mask replaces each occurrence of the number in a text with Blank.
 func (n Number) Mask(text string) (masked string, found bool) {
 	start, end, found := n.findFrom(text, 0)
 	if !found {
@@ -65,11 +65,12 @@ func (n Number) Mask(text string) (masked string, found bool) {
 	return b.String(), true
 }
 
-// maxSeparators limits the separators between two digits: spaces, dots, hyphens, slashes and parentheses.
+// maxSeparators is the maximum number of separators between two digits of a number: spaces, dots, hyphens, slashes and
+// parentheses.
 const maxSeparators = 3
 
-// findFrom returns the first position of the number at or after from. Its digits may be separated. Adjacent further
-// digits make another number, except for prefixes.
+// findFrom returns the first position of the number in text at or after from. Separators may be between its digits. A run
+// of digits with further digits that are not a prefix is another number.
 func (n Number) findFrom(text string, from int) (start, end int, found bool) {
 	for at := from; len(text)-at >= len(n.national); {
 		i := strings.IndexAny(text[at:], "0123456789")
@@ -102,8 +103,8 @@ func (n Number) findFrom(text string, from int) (start, end int, found bool) {
 	return 0, 0, false
 }
 
-// findInDigits finds the number in a run of digits with the given positions in the text. first and last are the
-// indexes of the first and last digit, including the prefix.
+// findInDigits finds the number in a run of digits. places holds the position of each digit in the text. first is the
+// index of the first digit of the number or of its prefix, and last that of the last digit.
 func (n Number) findInDigits(digits string, places []int) (first, last int, ok bool) {
 	for from := 0; ; from++ {
 		i := strings.Index(digits[from:], n.national)

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// StatisticsWindow is the length of the window of CallStatistics, in steps of one minute.
+// StatisticsWindow is the period that CallStatistics covers, in steps of one minute.
 const StatisticsWindow = time.Hour
 
 const steps = int(StatisticsWindow / time.Minute)
@@ -24,7 +24,7 @@ type minuteCounts struct {
 	sum    CallTotals
 }
 
-// CallTotals holds call counters. Attempts are legs that were answered or rejected.
+// CallTotals counts calls of a trunk. Attempts are legs that were answered or rejected.
 type CallTotals struct {
 	Attempts, Answered int
 	Ended, Short       int           // of the answered calls
@@ -41,7 +41,7 @@ func (r *CallStatistics) CountAnswered(now time.Time) {
 	}
 }
 
-// CountRefused counts a leg that was not answered, with its reason.
+// CountRefused counts a leg that was not answered, by the reason.
 func (r *CallStatistics) CountRefused(reason string, now time.Time) {
 	s := r.minuteAt(now)
 	for _, x := range []*CallTotals{&s.sum, &r.sum} {
@@ -53,7 +53,7 @@ func (r *CallStatistics) CountRefused(reason string, now time.Time) {
 	}
 }
 
-// CountEnded counts the end of an answered call. The call is short if its length is at most short.
+// CountEnded counts the end of an answered call of length talked. The call counts as short if talked is at most short.
 func (r *CallStatistics) CountEnded(talked, short time.Duration, now time.Time) {
 	s := r.minuteAt(now)
 	for _, x := range []*CallTotals{&s.sum, &r.sum} {
@@ -71,7 +71,7 @@ func (r *CallStatistics) Totals(now time.Time) CallTotals {
 	return r.sum
 }
 
-// minuteAt returns the counters of the current minute and drops minutes outside the window.
+// minuteAt returns the counters of the current minute and drops minutes older than StatisticsWindow.
 func (r *CallStatistics) minuteAt(now time.Time) *minuteCounts {
 	minute := now.Unix() / 60
 	if minute > r.last {
@@ -119,7 +119,7 @@ func (r *CallStatistics) Minutes(now time.Time) []domain.TrunkMinute {
 	return out
 }
 
-// AddMinutes adds stored minutes to the current counters. Minutes outside the window or in the future are ignored.
+// AddMinutes adds stored minutes to the counters. Minutes older than StatisticsWindow or in the future are ignored.
 func (r *CallStatistics) AddMinutes(rows []domain.TrunkMinute, now time.Time) {
 	r.minuteAt(now)
 	for i := range rows {
@@ -150,7 +150,7 @@ func (r *CallStatistics) AddMinutes(rows []domain.TrunkMinute, now time.Time) {
 // ASR returns the answer-seizure ratio, 0 to 1. Without attempts it is 0.
 func (s *CallTotals) ASR() float64 { return share(s.Answered, s.Attempts) }
 
-// ACD returns the average call duration of answered calls.
+// ACD returns the average call duration, the average length of answered calls.
 func (s *CallTotals) ACD() time.Duration {
 	if s.Ended == 0 {
 		return 0
@@ -168,7 +168,7 @@ func share(of, all int) float64 {
 	return float64(of) / float64(all)
 }
 
-// RefusalsByReason returns a copy of the refusals.
+// RefusalsByReason returns a copy of the counters of refused legs by reason.
 func (s *CallTotals) RefusalsByReason() map[string]int {
 	if s.Refusals == nil {
 		return map[string]int{}
@@ -176,24 +176,24 @@ func (s *CallTotals) RefusalsByReason() map[string]int {
 	return maps.Clone(s.Refusals)
 }
 
-// Measure is a measure of call quality that alarms watch.
+// Measure names a measured value of a trunk's call quality that alarms watch.
 type Measure string
 
-// The measures of a trunk.
+// The measured values of a trunk that alarms watch.
 const (
 	ASR        Measure = "asr"
 	ACD        Measure = "acd"
 	ShortCalls Measure = "short_call_share"
 )
 
-// Breach is a measure beyond its threshold. The unit of ACD is seconds.
+// Breach is a measured value that is beyond its alarm threshold. The unit of ACD is seconds.
 type Breach struct {
 	Measure      Measure
 	Value, Bound float64
 	Calls        int // number of calls in the measure
 }
 
-// ShortCallLimit returns the maximum length of a short call.
+// ShortCallLimit returns the length up to which an answered call counts as short.
 func ShortCallLimit(a domain.TrunkAlarms) time.Duration {
 	if a.ShortCallSeconds <= 0 {
 		return 6 * time.Second
@@ -201,7 +201,7 @@ func ShortCallLimit(a domain.TrunkAlarms) time.Duration {
 	return time.Duration(a.ShortCallSeconds) * time.Second
 }
 
-// FindBreaches returns the measures beyond their thresholds.
+// FindBreaches returns the measured values that are beyond their alarm thresholds.
 func FindBreaches(s CallTotals, a domain.TrunkAlarms) []Breach {
 	minCalls := a.MinCalls
 	if minCalls <= 0 {
@@ -220,7 +220,7 @@ func FindBreaches(s CallTotals, a domain.TrunkAlarms) []Breach {
 	return out
 }
 
-// CountSince returns the attempts and the answered attempts in a window of whole minutes that ends now.
+// CountSince returns how many call attempts ended in the last window, in whole minutes, and how many were answered.
 func (r *CallStatistics) CountSince(now time.Time, window time.Duration) (attempts, answered int) {
 	r.minuteAt(now)
 	for m := max(r.last-int64(window/time.Minute)+1, r.last-int64(steps)+1); m <= r.last; m++ {

@@ -7,15 +7,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// RedirectTarget is a target in a 3xx response of a trunk.
+// RedirectTarget is one Contact in a 3xx response of a trunk.
 type RedirectTarget struct {
 	User string // without number parameters
 	Host string
 }
 
-// SelectRedirect returns the index of the first target to which a call may be redirected. dialled is the number in
-// the request. The host must be listed in redirect_hosts of the trunk, and the number must be the same, because no
-// other number was checked.
+// SelectRedirect returns the index of the first Contact to which a call may be redirected. dialled is the number in
+// the request. redirect_hosts of the trunk must list the host, and the number must be the same, because the
+// do-not-call and destination rules checked no other number.
 func SelectRedirect(t *domain.Trunk, dialled string, places []RedirectTarget) (index int, ok bool) {
 	for i, p := range places {
 		if isSameNumber(p.User, dialled) && isAllowedHost(t.RedirectHosts, p.Host) {
@@ -25,12 +25,12 @@ func SelectRedirect(t *domain.Trunk, dialled string, places []RedirectTarget) (i
 	return 0, false
 }
 
-// isSameNumber compares numbers without a leading plus sign.
+// isSameNumber reports whether two numbers are equal except for a leading plus sign.
 func isSameNumber(a, b string) bool {
 	return a != "" && strings.TrimPrefix(a, "+") == strings.TrimPrefix(b, "+")
 }
 
-// isAllowedHost reports whether a host is listed by name or address, or lies in a listed network.
+// isAllowedHost reports whether hosts lists a host by name, by address, or by a network that contains the address.
 func isAllowedHost(hosts []string, host string) bool {
 	host = strings.Trim(host, "[]")
 	addr, err := netip.ParseAddr(host)

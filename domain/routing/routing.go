@@ -1,5 +1,5 @@
-// Package routing selects the route of a call to the telephone network: the trunks that may take the call, their
-// order, and the next target of a trunk. It also rates the calls of a trunk. All functions are pure; time and
+// Package routing selects the route of an outbound call: the trunks that may take the call, their order, and the next
+// target of a trunk. It also computes call statistics of a trunk. Functions use no clock and no random source; time and
 // random numbers are arguments.
 package routing
 
@@ -23,16 +23,16 @@ type Call struct {
 }
 
 // SelectTrunks returns the indexes of the trunks that may take a call, best first. The order is: longest matching
-// prefix, priority (lower first), trunks that may show the caller ID, cost (cheaper first, unknown last), and the
-// order of all.
+// prefix, priority (lower first), trunks that may show the caller ID, cost (cheaper first, unknown last), and position
+// in all.
 //
-// Trunks of the other environment, test-only trunks, trunks that would dial another number, and trunks without a
-// caller ID are excluded. If no trunk remains for one of the last two reasons, refused is destination_not_allowed,
-// caller_id_not_allowed or caller_id_required.
+// Trunks of the other environment, test-only trunks, trunks whose rewriting rules change the dialed number, and trunks
+// without a suitable caller ID are excluded. If no trunk remains for one of the last two reasons, refused is
+// destination_not_allowed, caller_id_not_allowed or caller_id_required.
 func SelectTrunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	type candidate struct {
 		index, length int
-		otherCallerID int // 1: the trunk shows another number than From
+		otherCallerID int // 1: the trunk shows a number other than From
 		cost          domain.Amount
 	}
 	candidates := make([]candidate, 0, len(all))
@@ -78,9 +78,9 @@ func SelectTrunks(all []*domain.Trunk, c Call) (best []int, refused error) {
 	return best, nil
 }
 
-// SelectCallerID returns the number that a trunk shows for a call: From if it is one of the trunk's caller IDs,
-// else its first caller ID. The test carrier shows any number, and no other trunk shows a number of the test
-// carrier. Errors: caller_id_not_allowed, caller_id_required.
+// SelectCallerID returns the caller ID that a trunk shows for a call: From if it is one of the trunk's caller IDs. If
+// it is not, and From is empty or AnyCallerID is set, it is the trunk's first caller ID. The test carrier shows any
+// number, and no other trunk shows a number of the test carrier. Errors: caller_id_not_allowed, caller_id_required.
 func SelectCallerID(t *domain.Trunk, c Call) (string, error) {
 	if t.Simulator {
 		if c.From == "" && len(t.CallerIDs) > 0 {
@@ -111,8 +111,8 @@ func SelectCallerID(t *domain.Trunk, c Call) (string, error) {
 
 const unknownCost = 1 << 62
 
-// LongestPrefix returns the length of the longest matching prefix. ok is false without a match. An empty list
-// matches every number with length 0.
+// LongestPrefix returns the length of the longest prefix that the number to has. ok is false without a match. An empty
+// list matches every number with length 0.
 func LongestPrefix(prefixes []string, to string) (length int, ok bool) {
 	if len(prefixes) == 0 {
 		return 0, true
@@ -127,7 +127,8 @@ func LongestPrefix(prefixes []string, to string) (length int, ok bool) {
 	return length, ok
 }
 
-// CostPerMinute returns the price of a minute by the longest matching prefix. known is false without a match.
+// CostPerMinute returns the price of a call minute by the longest prefix of rates that the number to has. known is
+// false if no prefix matches.
 func CostPerMinute(rates []domain.Rate, to string) (perMinute domain.Amount, known bool) {
 	digits, best := strings.TrimPrefix(to, "+"), -1
 	for i := range rates {
@@ -142,7 +143,7 @@ func CostPerMinute(rates []domain.Rate, to string) (perMinute domain.Amount, kno
 	return perMinute, known
 }
 
-// HasCostForAllNumbers reports whether the costs of a trunk cover all numbers that the trunk accepts.
+// HasCostForAllNumbers reports whether the costs of a trunk include a price for every number that the trunk accepts.
 func HasCostForAllNumbers(t *domain.Trunk) bool {
 	prefixes := t.Prefixes
 	if len(prefixes) == 0 {
@@ -154,7 +155,7 @@ func HasCostForAllNumbers(t *domain.Trunk) bool {
 	})
 }
 
-// CallCost returns the cost of a call in seconds at a price for each minute, rounded up.
+// CallCost returns the cost of a call of length talked, billed in whole seconds. The cost is rounded up.
 func CallCost(perMinute domain.Amount, talked time.Duration) domain.Amount {
 	seconds := int((max(0, talked) + time.Second - 1) / time.Second)
 	return (perMinute.Times(seconds) + 59) / 60
@@ -166,14 +167,14 @@ type Target struct {
 	Proxy      int       // index of its proxy in the trunk
 	Priority   int       // priority of the proxy, lower first
 	Weight     int       // weight among proxies of the same priority
-	OutUntil   time.Time // failed recently: until then other targets come first
-	RestsUntil time.Time // asked for a pause: not tried until then
+	OutUntil   time.Time // failed recently: other targets come first until this time
+	RestsUntil time.Time // asked for a pause: not tried until this time
 }
 
-// SelectTarget returns the index of the next target: not tried, not resting, recently failed targets last, lower
-// priority first, weighted random within a priority. Targets of one proxy keep their order. draw returns an
-// exponentially distributed random number. If all remaining targets rest, ok is false and until is the end of the
-// first rest. If no target remains, until is zero.
+// SelectTarget returns the index of the next target to try. It skips targets in tried and targets before RestsUntil. It
+// prefers targets that have not failed recently, then lower priorities, and chooses weighted random within a priority.
+// Targets of one proxy keep their order. draw returns an exponentially distributed random number. If all remaining
+// targets are before RestsUntil, ok is false and until is the first such time. If no target remains, until is zero.
 func SelectTarget(targets []Target, tried []string, now time.Time, draw func() float64) (index int, until time.Time, ok bool) {
 	index = -1
 	var chance, best float64

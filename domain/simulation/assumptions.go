@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Assumptions describe how called persons behave. The rates are shares from 0 to 1, and the rest to 1 is not
-// answered.
+// Assumptions describe how called persons behave in a forecast. The rates are shares of the attempts from 0 to 1. The
+// remaining attempts are not answered.
 type Assumptions struct {
 	Answer    float64       // share answered by a person
 	Voicemail float64       // share answered by voicemail
@@ -19,7 +19,7 @@ type Assumptions struct {
 	Message   time.Duration // average length with voicemail
 }
 
-// DefaultAssumptions are used without other data.
+// DefaultAssumptions returns the assumptions for a campaign without observed calls.
 func DefaultAssumptions() Assumptions {
 	return Assumptions{
 		Answer: 0.35, Voicemail: 0.25, Busy: 0.08, Failed: 0.02,
@@ -27,8 +27,8 @@ func DefaultAssumptions() Assumptions {
 	}
 }
 
-// drawAttempt returns the result of the n-th attempt to reach a contact. It is deterministic for a seed. Lengths
-// vary from half to one and a half of the average.
+// drawAttempt draws a random result of the n-th attempt to reach a contact. Equal arguments give equal results. Ring
+// times and call lengths vary from half to one and a half of their average.
 func (a Assumptions) drawAttempt(seed, contact, n uint64) (v domain.Verdict, duration, talk time.Duration) {
 	h := mixBits(seed ^ mixBits(contact<<8|n))
 	kind, length := unitInterval(h), 0.5+unitInterval(mixBits(h))
@@ -48,7 +48,7 @@ func (a Assumptions) drawAttempt(seed, contact, n uint64) (v domain.Verdict, dur
 	return domain.Verdict{Outcome: domain.OutcomeNoAnswer, Reason: domain.ReasonNoAnswer, RetryOn: "no_answer"}, a.Unheard, 0
 }
 
-// mixBits is one step of SplitMix64.
+// mixBits returns a pseudo-random number for x, by one step of SplitMix64.
 func mixBits(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

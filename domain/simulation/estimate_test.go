@@ -17,7 +17,7 @@ import (
 // friday is noon on a Friday.
 var friday = time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
 
-// newPlan returns the plan of a campaign with n contacts, evenly spread over the zones.
+// newPlan returns the plan of a campaign with n contacts, which are distributed evenly over the time zones.
 func newPlan(t testing.TB, n int, c domain.Campaign, zones ...string) simulation.Plan {
 	t.Helper()
 	cache := calendar.NewZones()
@@ -38,7 +38,7 @@ func newPlan(t testing.TB, n int, c domain.Campaign, zones ...string) simulation
 
 var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday"}
 
-// scenario is a campaign whose end is estimated.
+// scenario is a simulated campaign whose time of completion the test estimates.
 type scenario struct {
 	name     string
 	contacts int
@@ -109,13 +109,14 @@ func scenarios() []scenario {
 	}
 }
 
-// estimateSample is an estimate during a campaign.
+// estimateSample is an estimate that was made during a simulated campaign.
 type estimateSample struct {
 	at, estimate time.Time
 	percent      float64
 }
 
-// collectEstimates simulates a scenario and returns the estimates that its status would have shown.
+// collectEstimates simulates a scenario and returns the estimates that the campaign status would have shown. each is
+// the number of percent between two estimates.
 func collectEstimates(t *testing.T, w scenario, seed uint64, each int) (all []estimateSample, begins, ends time.Time) {
 	t.Helper()
 	p := newPlan(t, w.contacts, w.campaign, w.zones...)
@@ -138,14 +139,14 @@ func collectEstimates(t *testing.T, w scenario, seed uint64, each int) (all []es
 	return all, r.Begins, r.Ends
 }
 
-// maxMisses explains the tolerance. An estimate cannot know whether the calling hours of a zone end before or after
-// one contact. With four zones this moves the end by 5 of 29 hours. Few calls also give an inaccurate average
-// length. With 100 seeds and each percent, 5 of 85,418 estimates miss: 3 with four zones and 2 with few concurrent
-// calls.
+// maxMisses is the message of the assertion that at most one in a thousand estimates is off by more than 10 %. An
+// estimate cannot know whether the calling hours of a zone end before or after the last contacts. With four zones this
+// moves the end by 5 of 29 hours. Few calls also give an inaccurate average length. With 100 seeds and an estimate for
+// each percent, 5 of 85,418 estimates are off by more: 3 with four zones and 2 with few concurrent calls.
 const maxMisses = "one in a thousand may be off by more"
 
-// From 10 % of the progress on, the estimate is off by at most 10 % of the total time. Future pauses cannot be
-// known and are excluded.
+// From 10 % of the progress on, the estimate is off by at most 10 % of the total time. Estimates before the end of a
+// pause are not checked, because an estimate cannot know future pauses.
 func TestEstimateIsWithinTenPercentAfterTenPercent(t *testing.T) {
 	t.Parallel()
 	seeds, each := uint64(2), 4

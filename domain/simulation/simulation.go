@@ -12,13 +12,13 @@ import (
 	"github.com/callboard/callboard/domain/dialer"
 )
 
-// ContactGroup is a group of contacts with the same calling window.
+// ContactGroup describes contacts of a campaign that have the same calling window.
 type ContactGroup struct {
 	Window  calendar.Window
 	Unknown bool // the zone is unknown and the calling hours are local
 }
 
-// Contact is a contact without a final state.
+// Contact is a contact whose state is not final at the start of the forecast.
 type Contact struct {
 	Group    int32       // index of its group
 	Spent    uint8       // attempts so far
@@ -46,7 +46,7 @@ type Plan struct {
 	OnPercent   func(now time.Time, o dialer.EstimateInput, percent float64) // called at each whole percent; may be nil
 }
 
-// Hour is the number of calls that start in an hour.
+// Hour counts the calls that start in one hour of the forecast.
 type Hour struct {
 	Hour  time.Time
 	Calls int
@@ -68,10 +68,10 @@ type Report struct {
 	Talk         time.Duration  // total length of answered calls
 }
 
-// horizon limits the simulated time.
+// horizon is the maximum length of a forecast in simulated time.
 const horizon = 400 * 24 * time.Hour
 
-// Run simulates a plan to its end.
+// Run simulates the campaign of a plan to its end and returns the forecast.
 func Run(p Plan) Report {
 	s := newSimulator(p)
 	s.run()
@@ -94,7 +94,7 @@ type simulator struct {
 	loops           int
 }
 
-// groupState is the state of a ContactGroup.
+// groupState is the simulated state of a ContactGroup.
 type groupState struct {
 	ContactGroup
 	open          bool
@@ -107,7 +107,7 @@ type groupState struct {
 
 func (c *groupState) waiting() int { return len(c.pending) + len(c.due) }
 
-// attemptEvent is the end of an attempt or the due time of a retry.
+// attemptEvent is a future event of a contact: the end of an attempt, or the time at which a retry is due.
 type attemptEvent struct {
 	at      time.Time
 	contact int32
@@ -165,13 +165,14 @@ func newSimulator(p Plan) *simulator {
 	return s
 }
 
-// scheduleRetry delays a contact until its retry is due.
+// scheduleRetry makes a contact wait for its retry until the time at.
 func (s *simulator) scheduleRetry(contact int32, at time.Time) {
 	s.groups[s.contacts[contact].Group].cohorts.Add(int(s.contacts[contact].Spent), at)
 	heap.Push(&s.retries, attemptEvent{at: at, contact: contact})
 }
 
-// updateGroup opens or closes a group. Contacts that can never be called are skipped, as in a real campaign.
+// updateGroup sets whether the contacts of a group may be called now. If the group's calling window never opens again,
+// its contacts are skipped, as in a real campaign.
 func (s *simulator) updateGroup(c *groupState) {
 	if c.open = c.Window.Allows(s.now); c.open {
 		return
@@ -236,7 +237,7 @@ func (s *simulator) run() {
 	}
 }
 
-// applyPause skips the time of a pause. Live calls end during the pause.
+// applyPause moves the clock to the end of a pause that has started. Calls in progress end during the pause.
 func (s *simulator) applyPause() bool {
 	if len(s.p.Pauses) == 0 || s.now.Before(s.p.Pauses[0].From) {
 		return false
@@ -249,7 +250,7 @@ func (s *simulator) applyPause() bool {
 	return true
 }
 
-// processDue processes all events that are due.
+// processDue processes all ended attempts, due retries and opening groups.
 func (s *simulator) processDue() {
 	for len(s.live) > 0 && !s.live[0].at.After(s.now) {
 		s.endAttempt(heap.Pop(&s.live).(attemptEvent)) //nolint:forcetypeassert // only events are in it
@@ -269,7 +270,7 @@ func (s *simulator) processDue() {
 	}
 }
 
-// updateView completes the view of the dialer.
+// updateView updates the campaign state on which the next decision of package dialer is based.
 func (s *simulator) updateView() dialer.View {
 	v := &s.view
 	v.OpenAttempts, v.ReadyContacts, v.DueRetries, v.NextOpening, v.NextRetry = len(s.live), 0, 0, time.Time{}, time.Time{}
@@ -292,7 +293,7 @@ func (s *simulator) recordDecision(d dialer.Decision) {
 	s.observed.Throughput.SetReady(d.IsReady(), s.now)
 }
 
-// nextEventTime returns the time of the next event; zero: none.
+// nextEventTime returns the time of the next event, or zero if there is none. look is the time of the next decision.
 func (s *simulator) nextEventTime(look time.Time) time.Time {
 	if len(s.live) > 0 && (look.IsZero() || s.live[0].at.Before(look)) {
 		look = s.live[0].at
@@ -309,7 +310,7 @@ func (s *simulator) nextEventTime(look time.Time) time.Time {
 	return look
 }
 
-// nextContact returns the next contact to call. Due retries come first, in order within each kind.
+// nextContact returns the next contact to call. Due retries come before first attempts.
 func (s *simulator) nextContact() (int32, bool) {
 	for _, retry := range []bool{true, false} {
 		for {
@@ -336,7 +337,8 @@ func (s *simulator) nextContact() (int32, bool) {
 	return 0, false
 }
 
-// isOverCap applies the daily cap as in a real campaign: the contact waits for the next day of its number.
+// isOverCap reports whether a contact has reached the daily cap of its number. Such a contact waits for the next day,
+// as in a real campaign.
 func (s *simulator) isOverCap(c *groupState, contact int32) bool {
 	p := &s.contacts[contact]
 	if s.p.DailyCap <= 0 {
@@ -429,7 +431,7 @@ func (s *simulator) finishReport(do dialer.Action) {
 	}
 }
 
-// reportPercent calls OnPercent at each whole percent of contacts in a final state.
+// reportPercent calls OnPercent whenever the share of contacts in a final state reaches another whole percent.
 func (s *simulator) reportPercent() {
 	if s.p.OnPercent == nil || len(s.contacts) == 0 || s.view.Status != domain.CampaignRunning {
 		return

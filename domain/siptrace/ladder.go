@@ -1,4 +1,4 @@
-// Package siptrace shows the SIP messages of a call as a ladder diagram in text and as a capture file.
+// Package siptrace shows the SIP messages of a call as a ladder diagram in text and as a pcap capture file.
 package siptrace
 
 import (
@@ -17,7 +17,7 @@ const (
 	ladderTimeFormat  = "15:04:05.000"
 )
 
-// StartLine returns the first line of a message without control characters and limited in length.
+// StartLine returns the first line of a message, without control characters and limited to maxStartLine.
 func StartLine(data []byte) string {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
 	text := strings.Map(func(r rune) rune {
@@ -32,8 +32,8 @@ func StartLine(data []byte) string {
 	return text
 }
 
-// ArrowLabel returns the label of a message in the diagram: method or status, "+SDP" for messages with SDP, and the
-// method of a response.
+// ArrowLabel returns the label of a message in the ladder diagram. It has the request method or the response status,
+// "+SDP" for messages with SDP, and for a response the method of the request.
 func ArrowLabel(data []byte) string {
 	start := StartLine(data)
 	text := start
@@ -107,7 +107,7 @@ func FormatLadder(t *domain.CallTrace) string {
 	return b.String()
 }
 
-// writeArrow writes the arrow of one message.
+// writeArrow writes the line of one message with its arrow. end is the column of the remote party.
 func writeArrow(b *strings.Builder, m *domain.SIPMessage, end, dialog int) {
 	width := (end+1)*ladderColumnWidth - 1
 	text := []rune(" " + ArrowLabel(m.Data) + " ")

@@ -22,8 +22,8 @@ const (
 // MaxPayload is the maximum message length in one packet. Longer messages are truncated.
 const MaxPayload = pcapSnap - ipv6Len - udpLen
 
-// EncodePcap returns a trace as a capture file. Each message is one UDP packet between its real addresses, also if
-// it was sent over TCP or TLS. Messages without readable addresses are omitted.
+// EncodePcap returns a trace as a capture file. Each message is one UDP packet between its real addresses, even if it
+// was sent over TCP or TLS. Messages whose addresses cannot be parsed are omitted.
 func EncodePcap(t *domain.CallTrace) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, pcapMagic)
 	b = binary.LittleEndian.AppendUint16(b, 2)
@@ -75,7 +75,7 @@ func toIPv6(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(a.Addr().As16()), a.Port())
 }
 
-// appendPacket writes an IP packet with a UDP datagram and checksums (RFC 791, RFC 8200, RFC 768).
+// appendPacket appends an IP packet that contains a UDP datagram, with checksums (RFC 791, RFC 8200, RFC 768).
 func appendPacket(b []byte, from, to netip.AddrPort, data []byte, id uint16) []byte {
 	start := len(b)
 	length := uint16(udpLen + len(data)) //nolint:gosec // bounded by MaxPayload
@@ -106,7 +106,7 @@ func appendPacket(b []byte, from, to netip.AddrPort, data []byte, id uint16) []b
 	return b
 }
 
-// addWords adds 16-bit words (RFC 1071).
+// addWords adds the 16-bit words of b to the sum of an Internet checksum (RFC 1071).
 func addWords(total uint32, b []byte) uint32 {
 	for ; len(b) > 1; b = b[2:] {
 		total += uint32(b[0])<<8 | uint32(b[1])

@@ -47,7 +47,7 @@ func TestLadderShowsSenderAndReceiver(t *testing.T) {
 	assert.Equal(t, squeezeRuns(want), squeezeRuns(got), got)
 }
 
-// squeezeRuns shortens runs of dashes and spaces, so that line lengths do not matter.
+// squeezeRuns replaces each run of dashes or spaces with a single one, so that column widths do not matter.
 func squeezeRuns(s string) string {
 	for _, c := range []string{"-", " "} {
 		for strings.Contains(s, c+c) {
@@ -74,7 +74,7 @@ type packet struct {
 	data     string
 }
 
-// parse decodes a capture file by the format specifications.
+// parse decodes a capture file according to the specifications of pcap, IP and UDP.
 func parse(t *testing.T, b []byte) []packet {
 	t.Helper()
 	require.GreaterOrEqual(t, len(b), 24)

@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Content types of a MESSAGE.
+// Content types of a SIP MESSAGE request.
 const (
 	TypePlain = "text/plain;charset=utf-8"
 	TypeCPIM  = "message/cpim"
 	typeIMDN  = "message/imdn+xml"
 )
 
-// Envelope is a text in a CPIM message (RFC 3862) that requests a delivery report (IMDN, RFC 5438).
+// Envelope is a text message in CPIM format (RFC 3862) that requests a delivery report (IMDN, RFC 5438).
 type Envelope struct {
 	ID       string // ID that the report contains
 	From, To string // URIs
@@ -27,7 +27,7 @@ type Envelope struct {
 	Body     string
 }
 
-// Wrap returns the CPIM message.
+// Wrap returns the encoded CPIM message.
 func (e *Envelope) Wrap() []byte {
 	var b bytes.Buffer
 	for _, line := range []string{
@@ -40,13 +40,13 @@ func (e *Envelope) Wrap() []byte {
 	return b.Bytes()
 }
 
-// Content is the content of an inbound MESSAGE: a text or a delivery report.
+// Content is the content of an inbound SIP MESSAGE: a text or a delivery report.
 type Content struct {
 	Body   string
 	Report *Report
 }
 
-// Report is a delivery report of a carrier.
+// Report is a delivery report of a carrier about a message.
 type Report struct {
 	MessageID string
 	Status    domain.MessageStatus // delivered, undelivered or failed
@@ -54,14 +54,14 @@ type Report struct {
 	Text      string
 }
 
-// Errors of ReadContent.
+// The errors of ReadContent.
 var (
 	ErrType    = errors.New("neither text nor a delivery report")
 	ErrContent = errors.New("the content does not match its type")
 )
 
-// ReadContent decodes the body of a MESSAGE. The error is ErrType or ErrContent. A report about something other
-// than delivery, for example display, has an empty Status.
+// ReadContent decodes the body of a SIP MESSAGE. The error is ErrType or ErrContent. A report that is not about
+// delivery, for example about display, has an empty Status.
 func ReadContent(contentType string, body []byte) (Content, error) {
 	return readContent(contentType, body, true)
 }
@@ -88,7 +88,7 @@ func readContent(contentType string, body []byte, outer bool) (Content, error) {
 	return Content{}, ErrType
 }
 
-// decodeText decodes a text with a charset.
+// decodeText converts a text with the given charset to UTF-8.
 func decodeText(charset string, body []byte) (string, error) {
 	switch strings.ToLower(charset) {
 	case "", "utf-8", "utf8", "us-ascii":
@@ -106,8 +106,8 @@ func decodeText(charset string, body []byte) (string, error) {
 	return "", ErrType
 }
 
-// unwrapCPIM returns the content of a CPIM message, behind its own and the MIME headers. Some senders omit the
-// empty line between them.
+// unwrapCPIM returns the content that follows the CPIM headers and the MIME headers of a message. It accepts messages
+// without the empty line between the two headers, because some senders omit it.
 func unwrapCPIM(body []byte) (contentType string, content []byte, err error) {
 	rest := body
 	for range 2 {
@@ -125,7 +125,7 @@ func unwrapCPIM(body []byte) (contentType string, content []byte, err error) {
 	return "", nil, ErrContent
 }
 
-// imdn is a delivery report (RFC 5438 §7.2.1). One of the elements of Status is set.
+// imdn is the XML of a delivery report (RFC 5438 §7.2.1). One of the elements of Status is set.
 type imdn struct {
 	MessageID string `xml:"message-id"`
 	Delivery  *struct {

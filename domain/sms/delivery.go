@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// CarrierResponse is the response of a carrier to a message.
+// CarrierResponse is the response of a carrier or SMS gateway to an outbound message.
 type CarrierResponse struct {
 	Code       int  // SIP or HTTP status; 0: no response
 	HTTP       bool // the response of an SMS gateway
@@ -15,7 +15,7 @@ type CarrierResponse struct {
 	RetryAfter time.Duration
 }
 
-// DeliveryResult is the consequence of a carrier response.
+// DeliveryResult is the consequence of a carrier response: the message is sent, retried or failed.
 type DeliveryResult struct {
 	Sent       bool // the carrier accepted the message
 	RetrySame  bool // the same route may succeed later
@@ -25,8 +25,8 @@ type DeliveryResult struct {
 	Text       string
 }
 
-// Result evaluates a response by RFC 3428 and RFC 3261 for SIP, and by RFC 9110 for a gateway. Errors of the number
-// are final. Errors of the carrier are retried, on another route if possible.
+// Result evaluates a response by RFC 3428 and RFC 3261 for SIP, and by RFC 9110 for an SMS gateway. Errors that concern
+// the called number are final. Errors that concern the carrier are retried, on another route if possible.
 func (a CarrierResponse) Result() DeliveryResult {
 	if a.Code >= 200 && a.Code <= 299 {
 		return DeliveryResult{Sent: true}
@@ -59,13 +59,13 @@ func (a CarrierResponse) Result() DeliveryResult {
 	return o
 }
 
-// retryPauses returns the pauses before each further round over all routes.
+// retryPauses returns the pauses before the second and each further attempt to deliver a message over all routes.
 func retryPauses() []time.Duration {
 	return []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute}
 }
 
-// NextDelivery decides whether and when a message is delivered again after attempt n, from 1, with a number of
-// routes. Other routes are tried at once, and all routes again after a pause.
+// NextDelivery decides whether and when a message is delivered again after attempt n, counted from 1. routes is the
+// number of routes. Each route is tried once without a pause. Then all routes are tried again after a pause.
 func NextDelivery(n, routes int, o DeliveryResult) (pause time.Duration, again bool) {
 	routes = max(routes, 1)
 	round, left := (n-1)/routes, n%routes != 0
@@ -78,15 +78,15 @@ func NextDelivery(n, routes int, o DeliveryResult) (pause time.Duration, again b
 	return max(retryPauses()[round], o.RetryAfter), true
 }
 
-// CanRetransmit reports whether a MESSAGE may be sent again with the same identifiers. The recipient detects the
-// retransmission if both were sent over UDP to the same address within a short time.
+// CanRetransmit reports whether a SIP MESSAGE may be sent again with the same identifiers. The recipient detects the
+// retransmission only if both requests use UDP and the same address, within a short time.
 func CanRetransmit(t *domain.Trunk, body string, ago time.Duration) bool {
 	const octets, remembered = 600, 20 * time.Second // of 32 s; larger messages may be sent over TCP
 	return t.OutboundProxy == nil && len(t.Proxies) == 1 && t.Proxies[0].Transport == "udp" && len(body) <= octets && ago >= 0 && ago < remembered
 }
 
-// ApplyReport applies a delivery report to a message. sent and reported select the events that follow. A report can
-// arrive before the message is known to be sent.
+// ApplyReport applies a delivery report to a message. A report can arrive before the carrier's response, so that it
+// also proves that the message was sent. sent and reported select the events to emit.
 func ApplyReport(m *domain.Message, r *Report, now time.Time) (sent, reported bool) {
 	awaited := m.Status == domain.MessageQueued && m.Todo == domain.TodoAwaitResponse
 	lost := m.Status == domain.MessageFailed && m.ErrorCode == domain.CodeDeliveryUnknown

@@ -110,7 +110,7 @@ func TestParseCPIMAndDeliveryReports(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, e.Body, got.Body)
 
-	// As in RFC 5438 §11.2, with and without the empty line between the headers.
+	// The report of RFC 5438 §11.2, with and without the empty line between the CPIM and the MIME headers.
 	report := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\r\n<imdn xmlns=\"urn:ietf:params:xml:ns:imdn\">\r\n<message-id>msg_1</message-id>\r\n" +
 		"<datetime>2008-04-04T12:16:49-05:00</datetime>\r\n<recipient-uri>im:bob@example.com</recipient-uri>\r\n" +
 		"<delivery-notification>\r\n<status>\r\n<delivered/>\r\n</status>\r\n</delivery-notification>\r\n</imdn>"

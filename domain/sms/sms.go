@@ -13,7 +13,7 @@ import (
 // MaxBody is the maximum length of a text in characters.
 const MaxBody = 1600
 
-// MaxMedia is the maximum number of media of a message.
+// MaxMedia is the maximum number of media attachments of a message.
 const MaxMedia = 10
 
 const (
@@ -21,15 +21,15 @@ const (
 	extended = "\f^{}\\[~]|€" // two septets each, with an escape character
 )
 
-// Capacity of a single segment and of each of several segments: 140 bytes, without the header that joins segments
-// (3GPP TS 23.040).
+// Capacity in characters of a message's only segment, and of each of several segments. A segment has 140 bytes, less
+// the header that joins segments (3GPP TS 23.040).
 const (
 	septets, septetsOfMany = 160, 153
 	units, unitsOfMany     = 70, 67
 )
 
-// Segments returns the number of segments of a text and its encoding: the GSM default alphabet (3GPP TS 23.038) if
-// it contains all characters, else UCS-2. Escaped characters and surrogate pairs are not split.
+// Segments returns the number of segments of a text and its encoding. The encoding is the GSM default alphabet (3GPP TS
+// 23.038) if it contains all characters, else UCS-2. A segment boundary splits no escaped character or surrogate pair.
 func Segments(text string) (n int, encoding domain.MessageEncoding) {
 	sizes := make([]int, 0, len(text))
 	for _, r := range text {
@@ -53,7 +53,8 @@ func countUCS2Segments(text string) int {
 	return countSegments(sizes, units, unitsOfMany)
 }
 
-// countSegments counts the segments for characters of the given sizes. An empty text has one segment.
+// countSegments returns the number of segments for characters of the given sizes. one is the capacity of a single
+// segment, and many that of each of several segments.
 func countSegments(sizes []int, one, many int) int {
 	total := 0
 	for _, s := range sizes {
@@ -72,7 +73,7 @@ func countSegments(sizes []int, one, many int) int {
 	return n
 }
 
-// IsOptOut reports whether a message consists of an opt-out word that carriers define, ignoring case.
+// IsOptOut reports whether a message consists of one of the opt-out words that carriers define, ignoring case.
 func IsOptOut(body string) bool {
 	word := strings.ToLower(strings.Trim(body, " \t\r\n.!\"'"))
 	return slices.Contains([]string{
@@ -80,10 +81,10 @@ func IsOptOut(body string) bool {
 	}, word)
 }
 
-// OptOutNotice is the reply to an opt-out, which is sent once.
+// OptOutNotice is the text of the reply to an opt-out message. It is sent once.
 const OptOutNotice = "You will get no more messages and no more calls from this number."
 
-// TestDelivery is how the test carrier treats a message.
+// TestDelivery defines how the test carrier treats a message.
 type TestDelivery struct {
 	Sent    bool                 // the test carrier accepts the message
 	Report  domain.MessageStatus // delivered or undelivered; empty: no report
@@ -92,8 +93,8 @@ type TestDelivery struct {
 	Reply   string // reply of the phone
 }
 
-// TestDeliveryFor returns how the test carrier treats a message to a number. The last digits of test carrier
-// numbers select the behaviour. Other numbers receive everything.
+// TestDeliveryFor returns how the test carrier treats a message to a number. The last digits of a test carrier number
+// select the behaviour. Messages to other numbers are delivered.
 func TestDeliveryFor(to string) TestDelivery {
 	good := TestDelivery{Sent: true, Report: domain.MessageDelivered}
 	if !domain.IsTestCarrierNumber(to) {

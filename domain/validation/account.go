@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Limits of webhooks, keys and workspaces.
+// Limits of the fields of webhooks, API keys and workspaces.
 const (
 	MaxEvents       = 100
 	MaxFilter       = 100
@@ -23,11 +23,12 @@ const (
 	minLedgerDays   = 35 // at least the month that is being billed
 	maxPerDay       = 100
 	MaxPrefixLength = 15
-	// maxAttemptsIncluded limits the monthly quota.
+	// maxAttemptsIncluded limits the number of call attempts that the price of a month includes.
 	maxAttemptsIncluded = 1_000_000_000
 )
 
-// Webhook returns all problems with a webhook endpoint. An empty secret is generated later.
+// Webhook returns all problems with a webhook endpoint. An empty secret is valid, because the service then generates
+// the secret.
 func Webhook(w *domain.Webhook) domain.Problems {
 	var p domain.Problems
 	HTTPS(&p, "url", w.URL)
@@ -56,7 +57,7 @@ func Webhook(w *domain.Webhook) domain.Problems {
 	return p
 }
 
-// checkFilters checks the filters of an endpoint and converts IDs and numbers to canonical form.
+// checkFilters validates the event filters of an endpoint and converts IDs and numbers to canonical form.
 func checkFilters(p *domain.Problems, f *domain.EventFilters) {
 	if f == nil {
 		return
@@ -98,7 +99,7 @@ func Key(k *domain.APIKey, now time.Time) domain.Problems {
 	return p
 }
 
-// Limits of the allowed origins.
+// Limits of the allowed origins of browser requests.
 const (
 	MaxOrigins      = 100
 	MaxOriginLength = 200
@@ -106,8 +107,8 @@ const (
 
 var origin = regexp.MustCompile(`^https?://[a-z0-9.\[\]:-]+$`)
 
-// OperatorUser records why a user cannot be a dashboard operator. The role must be viewer or admin, which can read
-// everything, and the environment must be live.
+// OperatorUser adds a problem if a user cannot be a dashboard operator. The role must be viewer or admin, because they
+// can read everything, and the environment must be live.
 func OperatorUser(p *domain.Problems, u *domain.User) {
 	switch {
 	case !u.Operator:
@@ -118,7 +119,7 @@ func OperatorUser(p *domain.Problems, u *domain.User) {
 	}
 }
 
-// checkRedaction checks the redaction patterns.
+// checkRedaction validates the redaction patterns and the time that they need.
 func checkRedaction(p *domain.Problems, r *domain.Redaction) {
 	r.Patterns = orEmpty(r.Patterns)
 	steps := 0
@@ -134,7 +135,7 @@ func checkRedaction(p *domain.Problems, r *domain.Redaction) {
 	}
 }
 
-// checkMoney checks prices and the spend cap.
+// checkMoney validates the prices and the spend cap of a workspace.
 func checkMoney(p *domain.Problems, w *domain.Workspace) {
 	if c := w.Calling.DailySpendCap; c != nil {
 		if _, err := domain.ParseAmount(c.Amount); err != nil {
@@ -158,8 +159,9 @@ func checkMoney(p *domain.Problems, w *domain.Workspace) {
 	}
 }
 
-// checkRetention checks the retention periods. Events have a minimum because of their deliveries. The audit log has a
-// minimum so that an intruder cannot remove it at once. The ledger has a minimum because of the current bill.
+// checkRetention validates the retention periods. Events have a minimum, because their deliveries may still be pending.
+// The audit log has a minimum, so that an intruder cannot delete it at once. The billing ledger has a minimum for the
+// current bill.
 func checkRetention(p *domain.Problems, r *domain.Retention) {
 	for _, one := range []struct {
 		name       string

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of an agent.
+// Limits of the fields of an agent.
 const (
 	MaxFirstMessage   = 4000
 	maxSilenceSeconds = 600
@@ -21,12 +21,12 @@ const (
 	stdTextingReplies, maxTextingReplies = 20, 100
 )
 
-// holdMusic matches a prompt file. The code that opens the file confines it to the prompt folder.
+// holdMusic matches the name of an audio file. The code that opens the file accepts only files in the prompt folder.
 var holdMusic = regexp.MustCompile(`^wav:[A-Za-z0-9][A-Za-z0-9._/-]{0,95}\.wav$`)
 
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
-// AgentDefaults sets omitted fields to their defaults.
+// AgentDefaults sets the omitted fields of an agent to their defaults.
 func AgentDefaults(a *domain.Agent) {
 	if a.Language == "" {
 		a.Language = "en-US"
@@ -93,7 +93,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	return p
 }
 
-// checkVoice checks the voice of an agent.
+// checkVoice validates the voice settings of an agent.
 func checkVoice(p *domain.Problems, param string, v *domain.Voice) {
 	if v.Engine != "" {
 		Text(p, param+".engine", v.Engine, false, MaxEngineName)
@@ -108,7 +108,7 @@ func checkVoice(p *domain.Problems, param string, v *domain.Voice) {
 	}
 }
 
-// checkDestinations checks the transfer destinations of an agent.
+// checkDestinations validates the transfer destinations of an agent.
 func checkDestinations(p *domain.Problems, all []domain.Destination) {
 	if len(all) > MaxDestinations {
 		p.Add("transfer.destinations", domain.CodeValidation, "has %d entries; %d at most", len(all), MaxDestinations)

@@ -14,8 +14,8 @@ const (
 	MaxAlertCalls   = 1_000_000
 )
 
-// AlertRule returns all problems with an alert rule and sets omitted fields to their defaults. Fields of other
-// kinds must be omitted.
+// AlertRule returns all problems with an alert rule and sets omitted fields to their defaults. Fields that belong to
+// another kind of rule must be omitted.
 func AlertRule(r *domain.AlertRule) *domain.Problems {
 	p := &domain.Problems{}
 	Text(p, "name", r.Name, true, MaxName)

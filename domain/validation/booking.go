@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 )
 
-// Limits of appointments.
+// Limits of the fields of appointments.
 const (
 	MaxNotes  = 2000
 	MaxReason = 500
@@ -20,13 +20,13 @@ const (
 	minAhead, maxAhead = 5, 60 * 24 * 60 // minutes between a reminder and its appointment
 )
 
-// Provider records problems with a provider except its hours.
+// Provider adds the problems with an appointment provider. It does not check the provider's hours.
 func Provider(p *domain.Problems, x *domain.Provider) {
 	Metadata(p, x.Metadata)
 	Text(p, "name", x.Name, true, MaxName)
 }
 
-// Appointment records problems with an appointment except its time.
+// Appointment adds the problems with an appointment. It does not check the time of the appointment.
 func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 	Metadata(p, a.Metadata)
 	Text(p, "patient.name", a.Patient.Name, true, MaxName)
@@ -36,7 +36,7 @@ func Appointment(p *domain.Problems, a *domain.Appointment, country string) {
 	a.CallID = ID(p, "call_id", domain.PrefixCall, a.CallID)
 }
 
-// Reminders records problems with reminders except the variables in their texts.
+// Reminders adds the problems with appointment reminders. It does not check the variables in their texts.
 func Reminders(p *domain.Problems, all []domain.Reminder) {
 	for i := range atMost(p, "reminders", all, MaxReminders) {
 		r, field := &all[i], indexedParam("reminders", i)
@@ -58,7 +58,7 @@ func Reminders(p *domain.Problems, all []domain.Reminder) {
 	}
 }
 
-// Message records problems with a text message except its numbers.
+// Message adds the problems with a text message. It does not check the phone numbers.
 func Message(p *domain.Problems, o *domain.NewMessage) {
 	Metadata(p, o.Metadata)
 	switch n := utf8.RuneCountInString(o.Body); {
@@ -74,7 +74,8 @@ func Message(p *domain.Problems, o *domain.NewMessage) {
 	}
 }
 
-// Source records problems with a source of a knowledge base. prefix names the source, for example "sources[0].".
+// Source adds the problems with a source of a knowledge base. prefix is the path of the source in the request, for
+// example "sources[0].".
 func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	Text(p, prefix+"name", s.Name, s.Type == domain.SourceFile, MaxName)
 	switch s.Type {
@@ -114,7 +115,7 @@ func Source(p *domain.Problems, prefix string, s *domain.NewKnowledgeSource) {
 	}
 }
 
-// checkPDF checks a PDF file without decoding it.
+// checkPDF checks the size and the signature of a PDF file without decoding the file.
 func checkPDF(p *domain.Problems, field, file string) {
 	if len(file) > knowledge.MaxPDFBytes {
 		p.Add(field, domain.CodeValidation, "has more than %d bytes", knowledge.MaxPDFBytes)
@@ -123,13 +124,13 @@ func checkPDF(p *domain.Problems, field, file string) {
 	}
 }
 
-// KnowledgeBase records problems with a knowledge base.
+// KnowledgeBase adds the problems with a knowledge base.
 func KnowledgeBase(p *domain.Problems, k *domain.KnowledgeBase) {
 	Metadata(p, k.Metadata)
 	Text(p, "name", k.Name, true, MaxName)
 }
 
-// Sources records problems with the initial sources of a knowledge base.
+// Sources adds the problems with the initial sources of a knowledge base.
 func Sources(p *domain.Problems, all []domain.NewKnowledgeSource) {
 	for i := range atMost(p, "sources", all, knowledge.MaxSources) {
 		Source(p, "sources["+strconv.Itoa(i)+"].", &all[i])

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// Limits of a campaign.
+// Limits of the fields of a campaign.
 const (
 	MaxInlineContacts = 10_000
 	MaxAttempts       = 20
@@ -18,23 +18,23 @@ const (
 	MaxKeywords       = 50
 )
 
-// Defaults of retries that are enabled without further values.
+// Defaults of the retry rules if a campaign only enables retries.
 const (
 	defaultAttempts      = 3
 	defaultIntervalHours = 4
 )
 
-// RetryOutcomes returns the values of retry_on.
+// RetryOutcomes returns the allowed values of retry_on: the call outcomes that can be retried.
 func RetryOutcomes() []string {
 	return []string{"no_answer", "busy", "voicemail", "failed", "rejected", "interrupted"}
 }
 
-// Weekdays returns the days of a schedule.
+// Weekdays returns the allowed values of a schedule's days.
 func Weekdays() []string {
 	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 }
 
-// Limits holds the limits of the workspace that apply to a campaign or call.
+// Limits holds the workspace's limits and settings by which a campaign or call is validated.
 type Limits struct {
 	Limits         domain.Limits
 	DefaultCountry string
@@ -44,7 +44,7 @@ type Limits struct {
 	Now            time.Time
 }
 
-// CallingHours returns the default calling hours of live calls: 08:00 to 21:00 in the zone of the number.
+// CallingHours returns the default calling hours of live calls: 08:00 to 21:00 in the time zone of the called number.
 func CallingHours() *domain.CallingHours {
 	return &domain.CallingHours{Start: "08:00", End: "21:00", Timezone: "local"}
 }
@@ -54,7 +54,7 @@ func TestHours() domain.CallingHours {
 	return domain.CallingHours{Start: "00:00", End: "24:00", Timezone: "UTC"}
 }
 
-// CampaignDefaults sets omitted fields to their defaults.
+// CampaignDefaults sets the omitted fields of a campaign to their defaults.
 func CampaignDefaults(c *domain.Campaign, h Limits) {
 	s := &c.Schedule
 	if s.Timezone == "" {
@@ -141,8 +141,8 @@ func Campaign(c *domain.Campaign, h Limits) domain.Problems {
 	return p
 }
 
-// CallerID records a caller ID that may not be shown and returns the number in E.164. An empty number is allowed if
-// the workspace has any number: each call then shows a number of its trunk. The test environment allows any number.
+// CallerID adds a problem if the caller ID may not be shown, and returns the number in E.164. An empty number is allowed
+// if the workspace has any number: each call then shows a number of its trunk. The test environment allows any number.
 func CallerID(p *domain.Problems, param, number string, h Limits) string {
 	if number == "" {
 		if !h.Test && len(h.CallerIDs) == 0 {
@@ -239,8 +239,8 @@ func isClock(text string) bool {
 	return text[:2] < "24" && text[3] < '6'
 }
 
-// Hours records problems with a daily window. The end may be 24:00. An end before the start means a window over
-// midnight.
+// Hours adds the problems with a daily window of calling hours. The end may be 24:00. An end before the start means
+// that the window spans midnight.
 func Hours(p *domain.Problems, param string, h domain.CallingHours) {
 	if !isClock(h.Start) {
 		p.Add(param+".start", domain.CodeValidation, "%q is not a time of day (HH:MM)", shorten(h.Start))

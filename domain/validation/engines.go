@@ -31,7 +31,7 @@ const (
 // fieldName matches the name of an analysis field.
 var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// checkEngines checks the model, speech and realtime engines of an agent.
+// checkEngines validates the language model, speech and realtime engine settings of an agent.
 func checkEngines(p *domain.Problems, a *domain.Agent) {
 	if l := a.LLM; l != nil {
 		Text(p, "llm.engine", l.Engine, false, MaxEngineName)
@@ -58,7 +58,7 @@ func checkEngines(p *domain.Problems, a *domain.Agent) {
 	}
 }
 
-// checkConduct checks turn-taking, answering machine detection, the inbound hook and the analysis.
+// checkConduct validates an agent's settings of turn-taking, answering machine detection, inbound hook and analysis.
 func checkConduct(p *domain.Problems, a *domain.Agent) {
 	if t := a.TurnTaking; t != nil {
 		checkBetween(p, "turn_taking.interruption_words", t.InterruptionWords, 0, maxWords)
@@ -92,7 +92,7 @@ func setFieldDefaults(all []domain.AnalysisField) {
 	}
 }
 
-// Fields records problems with analysis fields.
+// Fields adds the problems with the fields that the analysis of a call fills in.
 func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 	seen := make(map[string]bool)
 	for i, f := range atMost(p, param, all, MaxFields) {
@@ -117,7 +117,7 @@ func Fields(p *domain.Problems, param string, all []domain.AnalysisField) {
 	}
 }
 
-// checkIDs records invalid and duplicate IDs and returns the canonical IDs.
+// checkIDs adds a problem for each invalid or duplicate ID and returns the IDs in canonical form.
 func checkIDs(p *domain.Problems, param string, kind domain.Prefix, all []string, most int) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))
@@ -136,7 +136,7 @@ func checkIDs(p *domain.Problems, param string, kind domain.Prefix, all []string
 	return out
 }
 
-// checkToolNames checks tool IDs and names of built-in tools.
+// checkToolNames validates a list of tool IDs and names of built-in tools, and returns the list in canonical form.
 func checkToolNames(p *domain.Problems, param string, all []string) []string {
 	seen := make(map[string]bool)
 	out := make([]string, 0, len(all))

@@ -1,6 +1,6 @@
 package validation
 
-// Limits that also stand in the request schemas.
+// Limits that the JSON Schemas of requests also contain.
 const (
 	MaxTestName = 80  // characters of the caller's name in a test call
 	MaxTestSays = 500 // characters that the caller of a test call says

@@ -11,17 +11,17 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Limits of OAuth clients.
+// Limits of the fields of OAuth clients.
 const (
 	MaxRedirects = 10
 	MaxRedirect  = 500
 )
 
-// redirectHost is strict, because the host appears in headers.
+// redirectHost matches the host and port of a redirect URI. It is strict, because the host appears in HTTP headers.
 var redirectHost = regexp.MustCompile(`^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
-// Client returns all problems with an OAuth client. Omitted grant types are authorization_code with a redirect URI,
-// and client_credentials without one.
+// Client returns all problems with an OAuth client. It sets omitted grant types to authorization_code and refresh_token
+// if the client has a redirect URI, and to client_credentials otherwise.
 func Client(c *domain.OAuthClient) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", c.Name, true, MaxName)
@@ -56,8 +56,8 @@ func Client(c *domain.OAuthClient) domain.Problems {
 	return p
 }
 
-// Redirect records problems with a redirect URI: it must be absolute and https (http for loopback hosts only),
-// without user, fragment and wildcards. Redirect URIs are compared literally.
+// Redirect adds the problems with a redirect URI. The URI must be absolute and https (http for loopback hosts only),
+// without user, fragment and wildcards. Authorization requests must repeat it literally.
 func Redirect(p *domain.Problems, param, uri string) {
 	if uri == "" || len(uri) > MaxRedirect || strings.ContainsFunc(uri, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"<>\^{|}`+"`*", r) }) {
 		p.Add(param, domain.CodeValidation, "must be a URI of at most %d characters", MaxRedirect)

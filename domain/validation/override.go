@@ -2,8 +2,8 @@ package validation
 
 import "github.com/callboard/callboard/domain"
 
-// Overrides records all problems with call overrides and sets omitted fields to their defaults. The rules are those
-// of agents.
+// Overrides adds the problems with the overrides of a call and sets omitted fields to their defaults. Overrides have the
+// same rules as the agent's settings.
 func Overrides(p *domain.Problems, o *domain.CallOverrides) {
 	if o.Analysis != nil {
 		setFieldDefaults(o.Analysis.Fields)
@@ -16,12 +16,12 @@ func Overrides(p *domain.Problems, o *domain.CallOverrides) {
 	}
 }
 
-// AMDMode checks the mode of answering machine detection of a call.
+// AMDMode adds a problem if the mode of answering machine detection is invalid.
 func AMDMode(p *domain.Problems, param, mode string) {
 	checkOneOf(p, param, mode, domain.AMDOff, domain.AMDAsync, domain.AMDWait)
 }
 
-// Voicemail checks the answering machine action of a call.
+// Voicemail validates the action for a call that an answering machine answers.
 func Voicemail(p *domain.Problems, param string, c *domain.CallAMD) {
 	checkOneOf(p, param+".action", c.Action, domain.AMDHangup, domain.AMDMessage, domain.AMDContinue)
 	Prose(p, param+".message", c.Message, MaxFirstMessage)

@@ -8,7 +8,8 @@ const (
 	MaxPhonePassword = 128
 )
 
-// PhoneRecord returns all problems with a phone. An empty password is generated later.
+// PhoneRecord returns all problems with a phone. An empty password is valid, because the service then generates the
+// password.
 func PhoneRecord(x *domain.Phone) domain.Problems {
 	var p domain.Problems
 	Metadata(&p, x.Metadata)
@@ -34,7 +35,7 @@ func PhoneRecord(x *domain.Phone) domain.Problems {
 	return p
 }
 
-// Extension checks an extension.
+// Extension adds a problem if the text is not a valid internal extension. An empty text is valid if required is false.
 func Extension(p *domain.Problems, text string, required bool) {
 	switch {
 	case text == "" && required:

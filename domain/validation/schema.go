@@ -10,24 +10,25 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of a JSON Schema.
+// Limits of the JSON Schema of tool arguments.
 const (
 	maxSchemaBytes = 32 << 10
 	maxSchemaDepth = 16
 )
 
-// schemaAddress is the address of a schema in a request. References to other addresses are rejected.
+// schemaAddress is the URI under which the compiler knows the schema of a request. References to other URIs are
+// rejected.
 const schemaAddress = "urn:schema"
 
 type refusingLoader struct{}
 
-// Load rejects every address.
+// Load rejects every address, so that a schema cannot make the service fetch other documents.
 func (refusingLoader) Load(string) (any, error) { return nil, errOutside }
 
 var errOutside = errors.New("a $ref may only point into the schema itself")
 
-// ArgumentSchema records problems with a JSON Schema of tool arguments. The default version is 2020-12. The
-// arguments must be an object.
+// ArgumentSchema adds the problems with the JSON Schema of tool arguments. Default version: 2020-12. The schema must
+// describe an object.
 func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
 	if nestingDepth(schema) > maxSchemaDepth {
 		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
@@ -53,7 +54,7 @@ func ArgumentSchema(p *domain.Problems, param string, schema map[string]any) {
 	}
 }
 
-// schemaFault returns the position and the description of a schema error.
+// schemaFault returns the position of a schema error within the schema, and its description.
 func schemaFault(err error) (at, why string) {
 	if errors.Is(err, errOutside) {
 		return "", errOutside.Error()
@@ -86,7 +87,7 @@ func libraryMessage(text string) string {
 	return strings.ReplaceAll(text, schemaAddress, "the schema")
 }
 
-// nestingDepth returns the nesting depth of a JSON value. It stops beyond maxSchemaDepth.
+// nestingDepth returns the nesting depth of a JSON value. It stops counting beyond maxSchemaDepth.
 func nestingDepth(v any) int { return nestingDepthFrom(v, 0) }
 
 func nestingDepthFrom(v any, at int) int {
@@ -109,7 +110,7 @@ func nestingDepthFrom(v any, at int) int {
 	return most
 }
 
-// checkObject checks the depth and size of a JSON object that is stored unchanged.
+// checkObject checks the nesting depth and the size of a JSON object that is stored as the client sent it.
 func checkObject(p *domain.Problems, param string, v map[string]any, most int) {
 	if nestingDepth(v) > maxSchemaDepth {
 		p.Add(param, domain.CodeValidation, "is nested deeper than %d levels", maxSchemaDepth)
@@ -120,7 +121,7 @@ func checkObject(p *domain.Problems, param string, v map[string]any, most int) {
 	}
 }
 
-// CheckArguments checks arguments against the JSON Schema of a tool. The error names the position.
+// CheckArguments validates tool arguments against the JSON Schema of the tool. The error names the invalid argument.
 func CheckArguments(schema, given map[string]any) error {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(refusingLoader{})
@@ -154,7 +155,8 @@ func CheckArguments(schema, given map[string]any) error {
 
 var errNoSchema = errors.New("the tool's schema is not valid")
 
-// TypedArguments converts textual arguments to the types in the schema, where possible.
+// TypedArguments converts arguments that are text to the types that the schema requires. Text that cannot be converted
+// stays text.
 func TypedArguments(schema map[string]any, given map[string]string) map[string]any {
 	properties, _ := schema["properties"].(map[string]any)
 	out := make(map[string]any, len(given))

@@ -5,7 +5,8 @@ import (
 	"github.com/callboard/callboard/domain/webhook"
 )
 
-// SMSGateway returns all problems with a gateway. An empty secret is generated later.
+// SMSGateway returns all problems with an SMS gateway. An empty secret is valid, because the service then generates
+// the secret.
 func SMSGateway(g *domain.SMSGateway) domain.Problems {
 	var p domain.Problems
 	Text(&p, "name", g.Name, true, MaxName)

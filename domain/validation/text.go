@@ -11,7 +11,7 @@ func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys
 
 func indexedParam(param string, i int) string { return param + "[" + strconv.Itoa(i) + "]" }
 
-// shorten shortens untrusted text for messages.
+// shorten limits the length of untrusted text that an error message quotes.
 func shorten(s string) string {
 	const most = 60
 	if utf8.RuneCountInString(s) <= most {

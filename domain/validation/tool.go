@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of a tool.
+// Limits of the fields of a tool.
 const (
 	MaxDescription  = 2000
 	MaxHeaders      = 32
@@ -26,7 +26,7 @@ var (
 	headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$")
 )
 
-// ToolDefaults sets omitted fields to their defaults.
+// ToolDefaults sets the omitted fields of a tool to their defaults.
 func ToolDefaults(t *domain.Tool) {
 	if t.Parameters == nil {
 		t.Parameters = map[string]any{"type": "object", "properties": map[string]any{}}
@@ -73,7 +73,8 @@ func Tool(t *domain.Tool) domain.Problems {
 	return p
 }
 
-// checkHeaders records headers that cannot be sent. Header values are secret and not repeated in messages.
+// checkHeaders adds the problems with HTTP headers that cannot be sent. Messages do not quote header values, because
+// they are secret.
 func checkHeaders(p *domain.Problems, param string, all map[string]string) {
 	if len(all) > MaxHeaders {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(all), MaxHeaders)
@@ -97,8 +98,8 @@ func checkHeaders(p *domain.Problems, param string, all map[string]string) {
 	}
 }
 
-// IsSameHost reports whether two URLs have the same scheme and host, so that secrets for one may be sent to the
-// other.
+// IsSameHost reports whether two URLs have the same scheme and host, so that secrets for the first URL may be sent to
+// the second.
 func IsSameHost(a, b string) bool {
 	x, err := url.Parse(a)
 	y, other := url.Parse(b)

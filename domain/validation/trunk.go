@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of a trunk.
+// Limits of the fields of a trunk.
 const (
 	MaxProxies        = 20
 	MaxPrefixes       = 1000
@@ -30,7 +30,7 @@ var (
 	prefix   = regexp.MustCompile(`^\+?\d{1,15}$`)
 )
 
-// TrunkDefaults sets omitted fields to their defaults.
+// TrunkDefaults sets the omitted fields of a trunk to their defaults.
 func TrunkDefaults(t *domain.Trunk) {
 	for i := range t.Proxies {
 		setProxyDefaults(&t.Proxies[i])
@@ -64,7 +64,8 @@ func TrunkDefaults(t *domain.Trunk) {
 	t.Prefixes, t.CallerIDs = orEmpty(t.Prefixes), orEmpty(t.CallerIDs)
 }
 
-// setProxyDefaults leaves port and transport of a host name without a port empty, because DNS provides them.
+// setProxyDefaults sets the omitted port and transport of a proxy. For a host name without a port both stay empty,
+// because DNS provides them.
 func setProxyDefaults(x *domain.Proxy) {
 	_, err := netip.ParseAddr(strings.Trim(x.Host, "[]"))
 	address := err == nil
@@ -81,7 +82,7 @@ func setProxyDefaults(x *domain.Proxy) {
 	}
 }
 
-// DefaultCallsPerSecond is the default rate of a trunk.
+// DefaultCallsPerSecond is the default maximum rate of calls over a trunk.
 const DefaultCallsPerSecond = 50
 
 // Trunk returns all problems with a trunk whose defaults are set.
@@ -137,7 +138,7 @@ func checkCredentials(p *domain.Problems, param string, a *domain.TrunkAuth) {
 	Text(p, param+".realm", a.Realm, false, MaxCredential)
 }
 
-// checkNumberFormat checks how numbers are formatted for the trunk.
+// checkNumberFormat validates the settings by which numbers are formatted for the trunk.
 func checkNumberFormat(p *domain.Problems, t *domain.Trunk) {
 	checkOneOf(p, "number_format", t.NumberFormat, domain.FormatE164, domain.FormatDigits, domain.FormatNational)
 	switch {
@@ -153,8 +154,8 @@ func checkNumberFormat(p *domain.Problems, t *domain.Trunk) {
 	}
 }
 
-// checkInbound checks the sources of inbound calls. A trunk that accepts very large networks must require
-// authentication.
+// checkInbound validates the allowed sources of inbound calls. A trunk that accepts calls from very large networks must
+// require authentication.
 func checkInbound(p *domain.Problems, in *domain.TrunkInbound) {
 	checkNetworks(p, "inbound.allowed_ips", atMost(p, "inbound.allowed_ips", in.AllowedIPs, MaxNetworks))
 	for i, n := range in.AllowedIPs {
@@ -167,7 +168,7 @@ func checkInbound(p *domain.Problems, in *domain.TrunkInbound) {
 	checkRate(p, "inbound.calls_per_second", in.CallsPerSecond, true)
 }
 
-// checkMatch checks the header that distinguishes the calls of trunks at one address.
+// checkMatch validates the header match that distinguishes the calls of several trunks at one address.
 func checkMatch(p *domain.Problems, m *domain.TrunkMatch) {
 	const header, parameter, value = "inbound.match.header", "inbound.match.parameter", "inbound.match.value"
 	if m == nil {
@@ -208,7 +209,7 @@ func checkMedia(p *domain.Problems, t *domain.Trunk) {
 	}
 }
 
-// checkMediaSettings checks the media settings that trunks and phones share.
+// checkMediaSettings validates the media settings, which trunks and phones share.
 func checkMediaSettings(p *domain.Problems, t *domain.Trunk) {
 	for i, c := range atMost(p, "codecs", t.Codecs, MaxCodecs) {
 		checkOneOf(p, indexedParam("codecs", i), c, "PCMU", "PCMA", "G722", "opus")
@@ -221,7 +222,7 @@ func checkMediaSettings(p *domain.Problems, t *domain.Trunk) {
 	checkOneOf(p, "nat", t.NAT, domain.NATAuto, domain.NATOn, domain.NATOff)
 }
 
-// checkTrunkChoice checks the fields that decide the choice between trunks.
+// checkTrunkChoice validates the fields by which routing chooses between trunks: prefixes, priority and costs.
 func checkTrunkChoice(p *domain.Problems, t *domain.Trunk) {
 	for i, x := range atMost(p, "prefixes", t.Prefixes, MaxPrefixes) {
 		if !prefix.MatchString(x) {
@@ -273,8 +274,8 @@ func isValidHost(h string) bool {
 	return len(h) <= 253 && hostname.MatchString(h)
 }
 
-// Number returns all problems with a phone number and converts it to E.164. "*" means all other numbers of a trunk
-// and requires a trunk.
+// Number returns all problems with a phone number and converts the number to E.164. The number "*" stands for all other
+// numbers of a trunk and therefore requires a trunk.
 func Number(n *domain.PhoneNumber, defaultCountry string) domain.Problems {
 	var p domain.Problems
 	Metadata(&p, n.Metadata)

@@ -1,5 +1,5 @@
-// Package validation validates resources and sets their defaults. Each function returns or records all problems at
-// once, with the path of each field.
+// Package validation validates resources and sets their defaults. Each function returns all problems at once or adds
+// them to a list. A problem names the path of its field.
 package validation
 
 import (
@@ -26,7 +26,7 @@ const (
 	MaxURL           = 2048
 )
 
-// Text records problems with a single-line text: a missing required text, excess length, or control characters.
+// Text adds the problems with a single-line text: missing although required, too long, or with control characters.
 func Text(p *domain.Problems, param, text string, required bool, most int) {
 	switch {
 	case required && strings.TrimSpace(text) == "":
@@ -38,12 +38,12 @@ func Text(p *domain.Problems, param, text string, required bool, most int) {
 	}
 }
 
-// Prose is Text for texts with line breaks and tabs.
+// Prose adds the problems with an optional text in which line breaks and tabs are allowed.
 func Prose(p *domain.Problems, param, text string, most int) {
 	Text(p, param, strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(text), false, most)
 }
 
-// Metadata records problems with the metadata of a resource.
+// Metadata adds the problems with the metadata of a resource.
 func Metadata(p *domain.Problems, m map[string]string) {
 	if len(m) > MaxMetadata {
 		p.Add("metadata", domain.CodeValidation, "has %d entries; %d at most", len(m), MaxMetadata)
@@ -55,7 +55,7 @@ func Metadata(p *domain.Problems, m map[string]string) {
 	}
 }
 
-// Context records a context of a call or message that is too large.
+// Context adds a problem if the context variables of a call or message are too many or too large.
 func Context(p *domain.Problems, param string, c domain.Context) {
 	if len(c) > MaxContext {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(c), MaxContext)
@@ -86,8 +86,8 @@ func jsonSize(v any) (n int) {
 	return number
 }
 
-// zoneOfAbbreviation maps abbreviations of time zones to the zones that are probably meant. Abbreviations are
-// rejected, because many of them ignore daylight saving time.
+// zoneOfAbbreviation maps abbreviations of time zones to the zones that are probably meant, for error messages.
+// Abbreviations are rejected, because many of them ignore daylight saving time.
 var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
 	"EST": "America/New_York", "EDT": "America/New_York", "EST5EDT": "America/New_York", "ET": "America/New_York",
 	"CST": "America/Chicago", "CDT": "America/Chicago", "CST6CDT": "America/Chicago", "CT": "America/Chicago",
@@ -98,7 +98,7 @@ var zoneOfAbbreviation = map[string]string{ //nolint:gochecknoglobals // a table
 	"WET": "Europe/Lisbon", "WEST": "Europe/Lisbon", "BST": "Europe/London", "GB": "Europe/London", "IST": "Asia/Kolkata", "JST": "Asia/Tokyo",
 }
 
-// Zone records an ambiguous or unknown time zone name. Valid names consist of area and place, such as
+// Zone adds a problem if a time zone name is ambiguous or unknown. Valid names consist of area and place, such as
 // Europe/Berlin, or are UTC.
 func Zone(p *domain.Problems, param, name string) {
 	if problem := ZoneProblem(name, ValidZone(name)); problem != "" {
@@ -106,8 +106,8 @@ func Zone(p *domain.Problems, param, name string) {
 	}
 }
 
-// ZoneProblem explains the problem with a time zone name and suggests a valid name; "": the name is valid. known reports
-// whether the name is in the time-zone database.
+// ZoneProblem explains the problem with a time zone name and suggests a valid name. It returns "" for a valid name.
+// known reports whether the name is in the time-zone database.
 func ZoneProblem(name string, known bool) string {
 	if better := zoneOfAbbreviation[strings.ToUpper(name)]; better != "" {
 		return "is an abbreviation that says nothing reliable of daylight saving; use the name of a place, such as " + better
@@ -131,7 +131,7 @@ func ValidZone(name string) bool {
 	return err == nil
 }
 
-// Country records an invalid ISO 3166 alpha-2 code.
+// Country adds a problem if the code is not an ISO 3166 alpha-2 code.
 func Country(p *domain.Problems, param, code string) {
 	if len(code) != 2 || !isCapital(code[0]) || !isCapital(code[1]) {
 		p.Add(param, domain.CodeValidation, "%q is not a country code (ISO 3166, e.g. US)", shorten(code))
@@ -140,7 +140,7 @@ func Country(p *domain.Problems, param, code string) {
 
 func isCapital(letter byte) bool { return letter >= 'A' && letter <= 'Z' }
 
-// ID records an invalid ID and returns its canonical form.
+// ID adds a problem if the ID is invalid, and returns its canonical form.
 func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string {
 	if id == "" {
 		return ""
@@ -153,7 +153,7 @@ func ID(p *domain.Problems, param string, kind domain.Prefix, id string) string 
 	return good
 }
 
-// Phone records an invalid telephone number and returns it in E.164.
+// Phone adds a problem if the text is not a telephone number, and returns the number in E.164.
 func Phone(p *domain.Problems, param, text, defaultCountry string) string {
 	e164, err := domain.E164(text, defaultCountry)
 	if err != nil {
@@ -163,7 +163,7 @@ func Phone(p *domain.Problems, param, text, defaultCountry string) string {
 	return e164
 }
 
-// HTTPS records an invalid webhook URL.
+// HTTPS adds a problem if the text is not a valid URL for webhooks.
 func HTTPS(p *domain.Problems, param, text string) {
 	u, err := url.Parse(text)
 	switch {
@@ -178,7 +178,7 @@ func HTTPS(p *domain.Problems, param, text string) {
 	}
 }
 
-// checkNetworks records entries that are neither addresses nor CIDRs.
+// checkNetworks adds a problem for each entry that is neither an IP address nor a CIDR.
 func checkNetworks(p *domain.Problems, param string, list []string) {
 	for i, n := range list {
 		if _, err := netip.ParsePrefix(n); err == nil {
@@ -190,7 +190,7 @@ func checkNetworks(p *domain.Problems, param string, list []string) {
 	}
 }
 
-// atMost records a list that is too long and returns its allowed part.
+// atMost adds a problem if a list has more than most entries, and returns the first most entries.
 func atMost[T any](p *domain.Problems, param string, list []T, most int) []T {
 	if len(list) > most {
 		p.Add(param, domain.CodeValidation, "has %d entries; %d at most", len(list), most)

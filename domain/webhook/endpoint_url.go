@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Limits of an endpoint.
+// Limits of the URL and the secret of an endpoint.
 const (
 	maxURL    = 2048
 	minSecret = 8
@@ -20,7 +20,7 @@ const (
 	maxLabel  = 63
 )
 
-// CheckSecret records a secret with an invalid length or with control characters.
+// CheckSecret adds a problem if a secret has an invalid length or contains control characters.
 func CheckSecret(param, secret string, p *domain.Problems) {
 	if len(secret) < minSecret || len(secret) > maxSecret {
 		p.Add(param, domain.CodeValidation, "a secret must have %d to %d bytes", minSecret, maxSecret)
@@ -31,16 +31,16 @@ func CheckSecret(param, secret string, p *domain.Problems) {
 	}
 }
 
-// Target is the host and port of a URL.
+// Target is the host and port to which the URL of an endpoint leads.
 type Target struct {
 	Host string
 	Addr netip.Addr // if the host is an address
 	Port uint16
 }
 
-// ParseURL validates the URL of an endpoint as far as possible without name resolution. It requires HTTPS, a plain
-// host, no credentials, no fragment, and a port and address that egress allows. The error is a *domain.Error with
-// invalid_url.
+// ParseURL validates the URL of an endpoint as far as possible without name resolution. The URL must be HTTPS, with a
+// plain host and without credentials and fragment. egress must allow the port and the address. The error is a
+// *domain.Error with invalid_url.
 func ParseURL(text string, egress access.Egress) (Target, error) {
 	if len(text) > maxURL {
 		return Target{}, newURLError("the URL is longer than %d bytes", maxURL)

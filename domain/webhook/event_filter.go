@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// MatchEvent reports whether an endpoint receives an event of its workspace, and under which name. attributes is
-// called at most once, and only if needed.
+// MatchEvent reports whether an endpoint receives an event of its workspace. name is the name under which the event is
+// sent. about returns the attributes of the event and is called at most once, only if needed.
 func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes) (name string, ok bool) {
 	if w.Environment != e.Environment {
 		return "", false
@@ -22,8 +22,8 @@ func MatchEvent(w *domain.Webhook, e *event.Event, about func() event.Attributes
 	return name, PassesFilters(w, about())
 }
 
-// PassesFilters reports whether an event with these attributes matches the owning campaign and the filters of an
-// endpoint.
+// PassesFilters reports whether an event with these attributes passes the filters of an endpoint. If a campaign owns
+// the endpoint, the event must belong to the campaign.
 func PassesFilters(w *domain.Webhook, about event.Attributes) bool {
 	if w.CampaignID != "" && about.CampaignID != w.CampaignID {
 		return false

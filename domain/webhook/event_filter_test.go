@@ -60,7 +60,7 @@ func TestEventSubjectsTakePrecedenceOverPayload(t *testing.T) {
 	for data, want := range map[string]event.Attributes{
 		`{"call_id":"call_1"}`:                         *said,
 		`{"call_id":"call_1","agent_id":"agent_2"}`:    {AgentID: "agent_2", CampaignID: "campaign_1", Direction: domain.Inbound, From: "+12025550100", To: "+12025550123"},
-		`{"call_id":"call_1","to":"+12025550199"}`:     *said, // of a transfer
+		`{"call_id":"call_1","to":"+12025550199"}`:     *said, // payload of a transfer
 		`{"campaign_id":"campaign_1","phone":"+1202"}`: *said,
 	} {
 		assert.Equal(t, want, event.AttributesOf(&event.Event{Subject: "call_1", Data: json.RawMessage(data), Attributes: said}), data)

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// IDs and numbers of sample events. The numbers are reserved for fiction.
+// IDs and phone numbers in sample events. The phone numbers are reserved for fiction.
 const (
 	sampleCall        = "call_00000000000000000000000000"
 	sampleAgent       = "agent_00000000000000000000000000"
@@ -25,8 +25,8 @@ const (
 	sampleName        = "Alex Example"
 )
 
-// SampleEvent returns the event for a test of an endpoint: webhook.test, or an example of another type with all
-// fields and with test: true.
+// SampleEvent returns the event for a test of an endpoint. It is webhook.test, or an example of another type that has
+// all fields and test: true.
 func SampleEvent(t event.Type, w *domain.Webhook, id string, at time.Time) event.Event {
 	at = at.UTC()
 	e := event.Event{
@@ -47,7 +47,7 @@ func SampleEvent(t event.Type, w *domain.Webhook, id string, at time.Time) event
 	return e
 }
 
-// SampleSubject returns the ID of the resource in a sample event, or "" for the webhook itself.
+// SampleSubject returns the ID of the resource that a sample event is about, or "" if it is about the webhook itself.
 func SampleSubject(t event.Type, w *domain.Webhook) string {
 	switch category, _, _ := strings.Cut(string(t), "."); {
 	case t == event.AgentUpdated:
@@ -70,7 +70,7 @@ func SampleSubject(t event.Type, w *domain.Webhook) string {
 	return ""
 }
 
-// SamplePayload returns a payload with all fields of an event type.
+// SamplePayload returns an example payload of an event type in which all fields are set.
 func SamplePayload(t event.Type, w *domain.Webhook, at time.Time) any {
 	switch t {
 	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,

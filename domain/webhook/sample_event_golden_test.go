@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the events of testdata/events anew")
 
-// Each file is one event with all fields as an endpoint receives it. The files document the contract, so that
-// changes become visible.
+// Each golden file is the JSON of one event type with all fields, as an endpoint receives it. A change of the JSON must
+// change the file.
 func TestEventEnvelopesMatchGoldenFiles(t *testing.T) {
 	t.Parallel()
 	w := &domain.Webhook{Meta: domain.Meta{ID: "wh_00000000000000000000000000", WorkspaceID: "ws_00000000000000000000000000"}, URL: "https://example.com/hook"}

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// SecretSigners caches signers for the two secrets of an endpoint. A nil SecretSigners caches nothing. It is safe
-// for concurrent use.
+// SecretSigners caches the HMAC signers for the two secrets of an endpoint. A nil SecretSigners caches nothing. It is
+// safe for concurrent use.
 type SecretSigners struct {
 	mu    sync.Mutex
 	known map[string]*secretSigner
 }
 
-// secretSigner signs with one secret.
+// secretSigner computes signatures with one secret and reuses its HMAC states.
 type secretSigner struct {
 	plain          sync.Pool
 	standard       sync.Pool
@@ -52,7 +52,7 @@ func (s *SecretSigners) signerFor(secret string) *secretSigner {
 	return made
 }
 
-// sign returns the same as Sign.
+// sign returns the same signature as Sign with the secret.
 func (s *secretSigner) sign(body []byte) string {
 	var room [sha256.Size]byte
 	const begin = "sha256="
@@ -60,7 +60,7 @@ func (s *secretSigner) sign(body []byte) string {
 	return string(hex.AppendEncode(text, sum(&s.plain, room[:0], body)))
 }
 
-// standardSign returns the same as StandardSign. The secret must have a standard key.
+// standardSign returns the same signature as StandardSign. The secret must contain a Standard Webhooks key.
 func (s *secretSigner) standardSign(id string, at time.Time, body []byte) string {
 	var room [sha256.Size]byte
 	stamp := append(strconv.AppendInt(append(append(make([]byte, 0, 64), id...), '.'), at.Unix(), 10), '.')
@@ -68,7 +68,7 @@ func (s *secretSigner) standardSign(id string, at time.Time, body []byte) string
 	return string(base64.StdEncoding.AppendEncode(text, sum(&s.standard, room[:0], stamp, body)))
 }
 
-// sum appends the HMAC of the parts to b.
+// sum appends the HMAC of the concatenated parts to b. It takes the HMAC state from the pool.
 func sum(pool *sync.Pool, b []byte, parts ...[]byte) []byte {
 	mac, _ := pool.Get().(hash.Hash)
 	defer pool.Put(mac)

@@ -27,8 +27,8 @@ func Sign(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// StandardKey returns the key of Standard Webhooks in a secret: base64 of 24 to 64 bytes after whsec_. ok is false
-// for other secrets.
+// StandardKey returns the Standard Webhooks key that a secret contains: base64 of 24 to 64 bytes after whsec_. ok is
+// false for other secrets.
 func StandardKey(secret string) (key []byte, ok bool) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	if !ok {
@@ -53,7 +53,7 @@ func StandardSign(key []byte, id string, at time.Time, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// NewSecret returns a secret for both signature schemes.
+// NewSecret returns a secret that is valid for Sign and for StandardSign.
 func NewSecret(random [32]byte) string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(random[:])
 }

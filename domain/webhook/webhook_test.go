@@ -64,7 +64,7 @@ func TestStateAfterDeliveryAttempt(t *testing.T) {
 
 func TestSignatureUsesSecretAsGiven(t *testing.T) {
 	t.Parallel()
-	// RFC 4231, test case 2.
+	// The key, data and HMAC are those of RFC 4231, test case 2.
 	assert.Equal(t, "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
 		webhook.Sign("Jefe", []byte("what do ya want for nothing?")))
 	assert.NotEqual(t, webhook.Sign("whsec_abc", nil), webhook.Sign("abc", nil))

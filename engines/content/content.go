@@ -25,20 +25,20 @@ import (
 // decodes.
 const Codings = "gzip, deflate"
 
-// Error says why a body cannot be read. The API may show it.
+// Error explains why a body cannot be read. API responses may contain it.
 type Error string
 
-// Error is the text.
+// Error returns the explanation.
 func (e Error) Error() string { return string(e) }
 
-// ErrTooLarge says that a body has more bytes than the caller allows.
+// ErrTooLarge means that a body has more bytes than the caller allows.
 const ErrTooLarge = Error("it is too large")
 
-// maxCodings bounds the content codings of one body.
+// maxCodings is the maximum number of content codings that are applied to one body.
 const maxCodings = 2
 
-// ReadBody returns a body of at most most bytes, without its content codings
-// (RFC 9110 §8.4). An error is an Error, or the error of reading the body.
+// ReadBody returns the decompressed body (RFC 9110 §8.4). A body of more than most bytes is an error. The error is an
+// Error, or the error of reading the body.
 func ReadBody(h http.Header, body io.Reader, most int64) ([]byte, error) {
 	var codings []string
 	for name := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
@@ -51,7 +51,7 @@ func ReadBody(h http.Header, body io.Reader, most int64) ([]byte, error) {
 	}
 	source := &stickyErrorReader{from: io.LimitReader(body, most+1)}
 	var text io.Reader = source
-	for _, name := range slices.Backward(codings) { // the last one was applied last
+	for _, name := range slices.Backward(codings) { // the last coding was applied last and is removed first
 		var err error
 		text, err = newDecompressor(name, text)
 		switch {
@@ -73,14 +73,14 @@ func ReadBody(h http.Header, body io.Reader, most int64) ([]byte, error) {
 	return all, nil
 }
 
-// stickyErrorReader keeps the first error of the body, which a decompressor may
-// replace by its own.
+// stickyErrorReader keeps the read error of the body, because a decompressor may
+// replace it with an error of its own.
 type stickyErrorReader struct {
 	from io.Reader
 	err  error
 }
 
-// Read is an io.Reader's.
+// Read implements io.Reader.
 func (k *stickyErrorReader) Read(p []byte) (int, error) {
 	n, err := k.from.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -112,9 +112,10 @@ func newDecompressor(name string, from io.Reader) (io.Reader, error) {
 	return nil, Error(fmt.Sprintf("it has the content coding %.40q, which is not read: send %s, or none", name, Codings))
 }
 
-// DecodeText decodes a text by its byte order mark, the charset of its content type
-// or its <meta>. A text without any of them is UTF-8 where it is valid as such, else
-// Windows-1252. An error is an Error: an unknown charset, or no text.
+// DecodeText converts a text to UTF-8. The byte order mark, the content type or a
+// <meta> element names the charset. Without a charset, the text is UTF-8 if it is valid
+// UTF-8, and otherwise Windows-1252. The error is an Error: the charset is unknown, or
+// the data are not text.
 func DecodeText(contentType string, body []byte) (string, error) {
 	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
 		if e, _ := charset.Lookup(params["charset"]); e == nil {
@@ -139,8 +140,8 @@ func DecodeText(contentType string, body []byte) (string, error) {
 	return decoded, nil
 }
 
-// isBinary says whether data are no text: more than one character in a hundred is
-// invalid in its charset or a control character.
+// isBinary reports whether data are not text: more than one character in a hundred is
+// invalid in the charset or a control character.
 func isBinary(text string) bool {
 	characters, bad := 0, 0
 	for _, r := range text {

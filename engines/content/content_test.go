@@ -74,7 +74,7 @@ func TestContentCodingsAreDecodedUpToALimit(t *testing.T) {
 }
 
 func TestTextIsDecodedByItsCharset(t *testing.T) {
-	ascii := strings.Repeat("plain letters ", 100) // more than charsets are looked for in
+	ascii := strings.Repeat("plain letters ", 100) // longer than the part in which a charset is looked for
 	for name, c := range map[string]struct{ kind, body, want, says string }{
 		"UTF-8 by default":       {"text/plain", "Müller", "Müller", ""},
 		"UTF-8 behind ASCII":     {"text/plain", ascii + "Müller", ascii + "Müller", ""},

@@ -1,5 +1,5 @@
-// Package deepgram is a client of Deepgram's streaming recognition. One WebSocket per turn carries the caller's
-// audio and returns interim and final text.
+// Package deepgram is a client of Deepgram's streaming speech recognition. One WebSocket for each turn carries the
+// caller's audio and returns interim and final text.
 package deepgram
 
 import (
@@ -24,7 +24,7 @@ const (
 	termsMost   = 50
 )
 
-// Recognizer transcribes turns while the caller speaks.
+// Recognizer transcribes turns of the caller with Deepgram while the caller speaks.
 type Recognizer struct {
 	URL    string // ws:// or wss://, up to and without /v1/listen
 	Key    string
@@ -32,13 +32,13 @@ type Recognizer struct {
 	Client *http.Client
 }
 
-// SupportsLanguage returns true: the service decides about languages.
+// SupportsLanguage returns true for every language, because only Deepgram knows which languages a model supports.
 func (w *Recognizer) SupportsLanguage(string) bool { return true }
 
-// TranscribesFreeSpeech returns true for every language.
+// TranscribesFreeSpeech returns true: Deepgram is not limited to expected phrases in any language.
 func (w *Recognizer) TranscribesFreeSpeech(string) bool { return true }
 
-// Open starts a turn and connects in the background.
+// Open starts the recognition of a turn and connects in the background. It calls told for each result.
 func (w *Recognizer) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	t := &turn{recognizer: w, notify: told, cancel: cancel, more: make(chan struct{}, 1)}
@@ -46,7 +46,7 @@ func (w *Recognizer) Open(wanted speech.RecognitionRequest, told func(speech.Rec
 	return t
 }
 
-// address returns the URL of a turn: 8 kHz µ-law with interim results.
+// address returns the WebSocket URL for a turn. Its parameters request 8 kHz µ-law and interim results.
 func (w *Recognizer) address(wanted speech.RecognitionRequest) string {
 	model := wanted.Model
 	if model == "" {
@@ -69,7 +69,7 @@ func (w *Recognizer) address(wanted speech.RecognitionRequest) string {
 	return w.URL + "/v1/listen?" + q.Encode()
 }
 
-// turn is the connection of one turn.
+// turn is the connection that recognizes one turn of the caller.
 type turn struct {
 	recognizer *Recognizer
 	notify     func(speech.RecognitionResult)
@@ -82,7 +82,7 @@ type turn struct {
 	closed     bool
 }
 
-// Write queues audio.
+// Write queues audio for sending. Audio after the end of the turn, or after its first 30 seconds, is ignored.
 func (t *turn) Write(mu []byte) {
 	t.mu.Lock()
 	if !t.ended && t.total < soundMost {
@@ -93,7 +93,7 @@ func (t *turn) Write(mu []byte) {
 	t.wake()
 }
 
-// End ends the turn.
+// End marks the end of the turn's audio. The final result follows.
 func (t *turn) End() {
 	t.mu.Lock()
 	t.ended = true
@@ -101,7 +101,7 @@ func (t *turn) End() {
 	t.wake()
 }
 
-// Close cancels the turn.
+// Close cancels the recognition. No result follows.
 func (t *turn) Close() {
 	t.mu.Lock()
 	t.closed = true
@@ -116,7 +116,7 @@ func (t *turn) wake() {
 	}
 }
 
-// report calls the callback of the turn, unless the turn is closed.
+// report passes a result to the callback of the turn, unless the turn is closed.
 func (t *turn) report(h speech.RecognitionResult) {
 	t.mu.Lock()
 	closed := t.closed
@@ -136,7 +136,7 @@ func (t *turn) run(ctx context.Context, address string) {
 	t.report(h)
 }
 
-// exchange sends the audio and collects the text until the service has sent all results.
+// exchange sends the audio of the turn and collects the text until Deepgram has sent all results.
 func (t *turn) exchange(ctx context.Context, address string) (text string, confidence float64, err error) {
 	conn, answer, err := websocket.Dial(ctx, address, &websocket.DialOptions{ //nolint:bodyclose // the library has read and closed it
 		HTTPClient: t.recognizer.Client, HTTPHeader: http.Header{"Authorization": {"Token " + t.recognizer.Key}},
@@ -173,7 +173,7 @@ func (t *turn) exchange(ctx context.Context, address string) (text string, confi
 	}
 }
 
-// closeError returns the error of a closed connection. A normal closure after the end of the turn is no error.
+// closeError returns the error for a closed connection. A normal closure after the end of the turn is not an error.
 func (t *turn) closeError(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -186,7 +186,7 @@ func (t *turn) closeError(err error) error {
 	return errors.New("the connection broke")
 }
 
-// send writes queued audio, and CloseStream at the end.
+// send writes queued audio to the connection, and the message CloseStream after the end of the turn.
 func (t *turn) send(ctx context.Context, conn *websocket.Conn) {
 	for {
 		t.mu.Lock()
@@ -210,7 +210,7 @@ func (t *turn) send(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// result is a message with recognized words.
+// result is a Deepgram message of type Results, with recognized words.
 type result struct {
 	IsFinal bool `json:"is_final"`
 	Channel struct {
@@ -221,7 +221,7 @@ type result struct {
 	} `json:"channel"`
 }
 
-// transcript is the text recognized so far.
+// transcript is the text of the turn that has been recognized so far.
 type transcript struct {
 	text             string
 	interim          string
@@ -230,7 +230,7 @@ type transcript struct {
 	letters          int
 }
 
-// takeMessage handles a message. done reports that it was the last one.
+// takeMessage handles a message of Deepgram. done reports whether it was the last message.
 func (g *transcript) takeMessage(b []byte) (done bool, err error) {
 	var what struct {
 		Type string `json:"type"`

@@ -13,7 +13,8 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// turn says so many bytes and waits for what was understood.
+// turn runs one turn in which say writes the audio. It returns the final result and the interim results that say has
+// not received.
 func turn(t *testing.T, w *deepgram.Recognizer, wanted speech.RecognitionRequest, say func(s speech.Stream, told <-chan speech.RecognitionResult)) (final speech.RecognitionResult, before []speech.RecognitionResult) {
 	t.Helper()
 	told := make(chan speech.RecognitionResult, 16)

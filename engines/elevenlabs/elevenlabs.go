@@ -17,14 +17,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Speech synthesizes by POST /v1/text-to-speech/{voice}/stream.
+// Speech synthesizes speech with POST /v1/text-to-speech/{voice}/stream.
 type Speech struct {
 	URL    string // address before /v1
 	Key    string
 	Client *http.Client
 }
 
-// synthesisRequest is the body of the request.
+// synthesisRequest is the JSON body of a synthesis request.
 type synthesisRequest struct {
 	Text     string         `json:"text"`
 	Model    string         `json:"model_id"`
@@ -42,7 +42,7 @@ const (
 	maxSpeed   = 1.2
 )
 
-// StreamSpeech streams the audio of one sentence.
+// StreamSpeech synthesizes one sentence and passes the audio to out as it arrives.
 func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	o := synthesisRequest{Text: r.Text, Model: r.Model}
 	if strings.Contains(r.Model, "flash_v2_5") || strings.Contains(r.Model, "turbo_v2_5") { // other models refuse a language

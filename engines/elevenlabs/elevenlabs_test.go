@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// The requests and answers are those of the service's reference: "Stream speech", "Errors".
+// The requests and responses in these tests are those of the pages "Stream speech" and "Errors" of ElevenLabs' API
+// reference.
 
 func TestSentenceIsStreamedAsElevenLabsDocuments(t *testing.T) {
 	t.Parallel()
@@ -29,7 +30,7 @@ func TestSentenceIsStreamedAsElevenLabsDocuments(t *testing.T) {
 		w.Header().Set("Content-Type", "audio/basic")
 		_, _ = w.Write([]byte{0xFF, 0x7F})
 		_ = http.NewResponseController(w).Flush()
-		<-heard // it is sent in pieces, as it is made
+		<-heard // the server sends the audio in pieces
 		_, _ = w.Write([]byte{0x80})
 	}))
 	t.Cleanup(far.Close)

@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Texts of the bot behind the media stream: Greeting at once, Answered after the caller has spoken and is silent.
-// The bot clears its audio when the caller interrupts, and closes the connection after Answered was played.
+// Texts that the media stream bot speaks: Greeting at once, and Answered after the caller has spoken and is silent. The
+// bot clears its audio when the caller interrupts, and closes the connection after Answered was played.
 const (
 	Greeting = "Good morning from a server of my own, how can I help you?"
 	Answered = "See you on Friday then."
 )
 
-// mediaStream is the bot of a developer.
+// mediaStream handles a media stream connection like the bot of a developer.
 func (s *Server) mediaStream(w http.ResponseWriter, r *http.Request) {
 	f, _ := s.now("media")
 	mac := hmac.New(sha256.New, []byte(Key))

@@ -13,25 +13,25 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Answer is a response of the realtime engine: text and tool calls.
+// Answer is a response of the simulated realtime engine: text to speak and tool calls.
 type Answer struct {
 	Say   string
 	Calls []Call
 }
 
-// Call is a tool call of the engine.
+// Call is a tool call of the simulated realtime engine.
 type Call struct{ ID, Name, Arguments string }
 
-// SetResponses sets the responses of the realtime engine. n counts the responses of a conversation from 0, heard is the
-// text that Says has set. f is called under a lock.
+// SetResponses sets the function that returns the responses of the realtime engine. n is the number of the response in
+// its conversation, from 0. heard is the text of SetTranscript. f is called under a lock.
 func (s *Server) SetResponses(f func(n int, heard string) Answer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = f
 }
 
-// SentMessages returns the JSON messages that clients of the realtime engine and of the media stream sent, in order,
-// without audio.
+// SentMessages returns the JSON messages without audio that clients sent to the realtime engine and to the media
+// stream, in order.
 func (s *Server) SentMessages() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,8 @@ const (
 	deltaMost   = 1600
 )
 
-// realtime detects speech by its amplitude and sends responses faster than real time.
+// realtime handles a connection of the realtime API. It detects speech by its amplitude and sends audio faster than
+// real time.
 func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 	f, _ := s.now("realtime")
 	if r.Header.Get("Authorization") != "Bearer "+Key || f == Refuses {
@@ -80,7 +81,7 @@ func (s *Server) realtime(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// realtimeTalk is one conversation.
+// realtimeTalk is the state of one realtime conversation.
 type realtimeTalk struct {
 	s      *Server
 	conn   *websocket.Conn
@@ -131,7 +132,7 @@ func (t *realtimeTalk) take(b []byte) {
 	}
 }
 
-// hear handles one sample.
+// hear processes one sample of the caller's audio and detects the start and the end of speech.
 func (t *realtimeTalk) hear(mu byte) {
 	v := g711.MuToLinear(mu)
 	if v > loudSample || v < -loudSample {
@@ -173,7 +174,7 @@ func (t *realtimeTalk) over(n int, status string, a Answer) {
 	t.send(map[string]any{"type": "response.done", "response": map[string]any{"id": fmt.Sprintf("resp_%d", n), "status": status, "output": output}})
 }
 
-// answer sends the next response while more audio may arrive.
+// answer sends the next response of the realtime engine, with its audio and tool calls.
 func (t *realtimeTalk) answer() {
 	f, heard := t.s.now("realtime")
 	if f == Late {

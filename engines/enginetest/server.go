@@ -1,4 +1,4 @@
-// Package enginetest is a server for tests that speaks the protocols of all external engines. Its responses are
+// Package enginetest is a test server that speaks the protocols of all external speech engines. Its responses are
 // deterministic, and it can simulate faults.
 package enginetest
 
@@ -19,7 +19,7 @@ import (
 // Fault is a fault that the server simulates.
 type Fault string
 
-// Faults.
+// The faults that the server can simulate.
 const (
 	Well    Fault = ""
 	Hangs   Fault = "hangs"   // accepts the request and never answers
@@ -33,7 +33,7 @@ const (
 // Key is the API key that the server requires.
 const Key = "test-engine-key"
 
-// Server is the server. Its methods may be called from any goroutine.
+// Server is a test server for all engine protocols. Its methods may be called from any goroutine.
 type Server struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -54,13 +54,14 @@ type Request struct {
 	Sound []byte // audio that was sent over a WebSocket
 }
 
-// New starts a server that ends with the test. It recognizes the text "text" until Says sets another one.
+// New starts a server that is closed at the end of the test. It recognizes the text "yes please" in any audio, until
+// SetTranscript sets another text.
 func New(tb testing.TB) *Server {
 	tb.Helper()
 	return with(tb, httptest.NewServer)
 }
 
-// NewTLS starts a server with the certificate of httptest.
+// NewTLS starts a server like New, with TLS and the certificate of httptest.
 func NewTLS(tb testing.TB) *Server {
 	tb.Helper()
 	return with(tb, httptest.NewTLSServer)
@@ -85,27 +86,28 @@ func with(tb testing.TB, start func(http.Handler) *httptest.Server) *Server {
 	return s
 }
 
-// WS returns the address for WebSockets.
+// WS returns the base URL of the server for WebSockets.
 func (s *Server) WS() string { return strings.Replace(s.URL, "http", "ws", 1) }
 
-// SetFault sets the fault of one protocol: speech, transcriptions, elevenlabs, deepgram, realtime or media.
+// SetFault sets the fault that one protocol simulates. The protocol is speech, transcriptions, elevenlabs, deepgram,
+// realtime or media.
 func (s *Server) SetFault(what string, f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault[what] = f
 }
 
-// SetTranscript sets the text that is recognized in any turn.
+// SetTranscript sets the text that the server recognizes in any audio.
 func (s *Server) SetTranscript(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.text = text
 }
 
-// Release lets the responses with the fault Late be sent.
+// Release sends the responses that the fault Late delays.
 func (s *Server) Release() { close(s.release) }
 
-// Requests returns all requests.
+// Requests returns all requests that the server has received.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +126,7 @@ func (s *Server) now(what string) (Fault, string) {
 	return s.fault[what], s.text
 }
 
-// wait blocks until the client has left or the test has ended.
+// wait blocks until the client has closed the request or the test has ended.
 func (s *Server) wait(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -132,7 +134,7 @@ func (s *Server) wait(r *http.Request) {
 	}
 }
 
-// faulty answers a request with a fault, and reports whether it did.
+// faulty simulates a fault. It returns true if the request is finished, and false if the caller has to answer it.
 func (s *Server) faulty(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	switch f {
 	case Hangs:
@@ -156,10 +158,10 @@ func (s *Server) faulty(w http.ResponseWriter, r *http.Request, f Fault) bool {
 	return true
 }
 
-// Length returns the length of the audio of a text: 60 ms per byte.
+// Length returns the length of the audio that the server synthesizes for a text: 60 ms for each byte.
 func Length(text string) time.Duration { return time.Duration(len(text)) * 60 * time.Millisecond }
 
-// hum returns the audio of a text: a tone of 400 Hz as 16-bit little-endian PCM.
+// hum returns the audio that the server synthesizes for a text: a tone of 400 Hz as 16-bit little-endian PCM.
 func hum(text string, rate int) []byte {
 	n := int(Length(text)) / int(time.Second/time.Duration(rate))
 	out := make([]byte, 0, 2*n)
@@ -186,7 +188,7 @@ func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 	s.stream(w, r, f, hum(order.Input, s.rate), s.rate*2/5)
 }
 
-// stream sends audio. The first bytes of it are 200 ms.
+// stream sends the audio of a synthesis response. With the faults Stalls and Drops it sends only the first bytes.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f Fault, sound []byte, first int) {
 	flush := http.NewResponseController(w)
 	if f == Well || f == Late {

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Mu returns the audio of a text as 8 kHz µ-law.
+// Mu returns the audio that the server synthesizes for a text as 8 kHz µ-law.
 func Mu(text string) []byte {
 	pcm := hum(text, 8000)
 	out := make([]byte, len(pcm)/2)
@@ -28,7 +28,8 @@ func Mu(text string) []byte {
 	return out
 }
 
-// deepgram sends an interim result at the first audio of a turn and the final one at its end.
+// deepgram handles a connection of Deepgram's streaming API. It sends an interim result at the first audio of a turn and
+// the final result at the end of the turn.
 func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 	f, text := s.now("deepgram")
 	if r.Header.Get("Authorization") != "Token "+Key || f == Refuses {
@@ -95,9 +96,9 @@ func (s *Server) deepgram(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Transcript starts a WebSocket server that follows a script and returns its address. Lines with "> " are what the
-// client must send: equal JSON, or binary with its number of bytes. Lines with "< " are the server's messages. The
-// test fails if the client does not follow the script to its end.
+// Transcript starts a WebSocket server that follows the script in a file, and returns its address. A line with "> " is
+// a message that the client must send: equal JSON, or binary with its number of bytes. A line with "< " is a message of
+// the server. The test fails if the client does not follow the script to its end.
 func Transcript(t *testing.T, path string, request func(r *http.Request)) string {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -134,7 +135,7 @@ func Transcript(t *testing.T, path string, request func(r *http.Request)) string
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-// expect reads messages of the client until one matches the line.
+// expect reads messages of the client until a message matches the line of the script.
 func expect(t *testing.T, conn *websocket.Conn, line string) bool {
 	t.Helper()
 	var want struct {

@@ -17,8 +17,8 @@ const (
 	maxEmbed  = 16 << 20 // bytes of a response
 )
 
-// Embed returns the embeddings of at most EmbedMost texts in their order. A suspended engine is not asked. Errors
-// are *Fault, except when the context has ended.
+// Embed returns the embeddings of at most EmbedMost texts, in the order of the texts. A suspended engine receives no
+// request. Errors are *Fault, except when the context has ended.
 func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]float32, error) {
 	if c.resting.isSuspended(e, time.Now()) {
 		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "it has failed too often, and rests"}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Suspension of an engine after consecutive failures. It doubles with each further failure.
+// Limits for suspending an engine after consecutive failures. The suspension doubles with each further failure.
 const (
 	failuresBeforeSuspension = 3
 	minSuspension            = 10 * time.Second
@@ -14,7 +14,7 @@ const (
 	maxTrackedEngines        = 1024 // engines that are tracked; agents name models
 )
 
-// engineHealth tracks the consecutive failures of engines.
+// engineHealth counts the consecutive failures of each engine and suspends failing engines.
 type engineHealth struct {
 	mu      sync.Mutex
 	engines map[[3]string]*health // by name, URL and model
@@ -25,7 +25,7 @@ type health struct {
 	suspendedUntil time.Time
 }
 
-// sort moves suspended engines behind all others.
+// sort returns the engines with the suspended engines behind all others.
 func (r *engineHealth) sort(engines []Engine, now time.Time) []Engine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,8 +48,8 @@ func (r *engineHealth) isSuspended(e *Engine, now time.Time) bool {
 	return h != nil && now.Before(h.suspendedUntil)
 }
 
-// record counts the result of a request. Failures that the request caused, and failures of tenants' addresses, do
-// not count.
+// record counts the result of a request to an engine. It ignores failures that the request itself caused and engines
+// whose address a tenant named.
 func (r *engineHealth) record(e *Engine, f *Fault, now time.Time) {
 	if e.Tenant {
 		return

@@ -1,6 +1,6 @@
 // Package llm is a client of language models with the OpenAI-compatible API /v1/chat/completions, streamed by
-// server-sent events. Messages and tools go in; whole sentences and tool calls come out. The package has no
-// knowledge of calls or pathways.
+// server-sent events. A request has messages and tools, and the response is whole sentences and tool calls. The package
+// has no knowledge of calls or pathways.
 package llm
 
 import (
@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Engine is one model of one server. Its key never appears in an error.
+// Engine is one language model on one server. Errors never contain its key.
 type Engine struct {
 	Name   string // name in the operator's configuration
 	URL    string // address of the API, up to and with /v1
 	Key    string // secret; "": no key is sent
 	Model  string
 	Tenant bool // a tenant named the address, so the egress filter applies
-	// First is the longest wait for the first word, Stall the longest pause between two chunks, Total the longest
-	// response. Zero: 5 s, 5 s, 60 s.
+	// First limits the wait for the first word, Stall the pause between two chunks, and Total the whole response. Defaults:
+	// 5 s, 5 s, 60 s.
 	First, Stall, Total time.Duration
 }
 
-// Roles of a message.
+// The values of Message.Role.
 const (
 	System    = "system"
 	User      = "user"
@@ -31,11 +31,11 @@ const (
 	ToolRole  = "tool"
 )
 
-// Message is one message of a conversation.
+// Message is one message of the conversation that a model receives.
 type Message struct {
 	Role  string
 	Text  string
-	Calls []Call // of the assistant
+	Calls []Call // tool calls of an assistant message
 	ID    string // id of the tool call that a tool message answers
 }
 
@@ -53,7 +53,7 @@ type Tool struct {
 	Parameters  map[string]any // JSON Schema
 }
 
-// Request is a request to a model.
+// Request is a chat completion request to a language model.
 type Request struct {
 	Messages    []Message
 	Tools       []Tool
@@ -62,7 +62,7 @@ type Request struct {
 	Format      map[string]any // JSON Schema of the response; nil: free text
 }
 
-// Answer is the response of a model.
+// Answer is the complete response of a language model.
 type Answer struct {
 	Text       string
 	Calls      []Call
@@ -71,7 +71,7 @@ type Answer struct {
 	Cut        bool          // ended early by MaxTokens or a filter
 }
 
-// Fault is the failure of an engine, without secrets.
+// Fault is the failure of a request to an engine. It contains no secrets.
 type Fault struct { //nolint:errname // what agent.error calls it
 	Engine  string
 	Code    string // timeout | stalled | unreachable | refused | rejected | overloaded | garbage | dropped | too_long | empty
@@ -79,10 +79,10 @@ type Fault struct { //nolint:errname // what agent.error calls it
 	Spoke   bool // pieces of an answer were returned before the failure
 }
 
-// Error tells it in words.
+// Error returns the name of the engine and the message of the fault.
 func (f *Fault) Error() string { return fmt.Sprintf("llm: engine %s: %s", f.Engine, f.Message) }
 
-// Bounds of an answer.
+// Limits of the size of a response, and default time limits.
 const (
 	maxAnswer    = 1 << 20  // bytes of a stream
 	maxLine      = 64 << 10 // bytes of one event
@@ -94,18 +94,21 @@ const (
 	stdTotal     = time.Minute
 )
 
-// Client asks engines. Free reaches what the operator has configured, Guarded
-// what tenants may name; neither follows redirects.
+// Client sends requests to engines. Free is the HTTP client for engines that the
+// operator configured. Guarded is the client for addresses that tenants name. Both
+// must not follow redirects.
 type Client struct {
 	Free    *http.Client
 	Guarded *http.Client
 	resting engineHealth
 }
 
-// Ask has the first engine that can answer do so, in the order given, and tells
-// each sentence as soon as it is whole. One that failed three times in a row is
-// asked last for ten seconds, later for up to a minute. lost is called for each engine that fails.
-// One that has spoken is not replaced: what was said cannot be taken back.
+// Ask sends a request to the engines, in the order given, until an engine answers. It
+// calls sentence for each sentence as soon as the sentence is complete, and lost for
+// each engine that fails. An engine that failed three times in a row is suspended for
+// ten seconds, later for up to a minute: it is tried after all others. If an engine
+// fails after its first sentence, no other engine is tried, because the caller may
+// already have heard the sentence.
 func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(text string, first time.Duration), lost func(*Fault)) (Answer, error) {
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})
 	engines = c.resting.sort(engines, time.Now())

@@ -71,7 +71,7 @@ func TestChatCompletionFollowsDocumentation(t *testing.T) {
 	assert.Equal(t, 99, asked.MaxTokens)
 }
 
-// broken are the ways in which engines fail, with the codes that tell of them.
+// broken returns faulty responses of an engine, each with the fault code that the client must report.
 func broken() map[string]struct {
 	reply llmtest.Reply
 	code  string

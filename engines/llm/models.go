@@ -10,15 +10,16 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Models are the language models of the installation.
+// Models holds the language models of the installation.
 type Models struct {
 	List []Engine // names are unique
-	// Embedding is the engine of /v1/embeddings for the search in knowledge bases; nil: search by words only.
+	// Embedding is the engine of /v1/embeddings for the search in knowledge bases. If it is nil, the search compares only
+	// words.
 	Embedding *Engine
 	Order     []string // names of the engines that are tried after the agent's own
 }
 
-// For returns the engines for an agent in the order in which they are tried. A nil l stands for the default
+// For returns the engines for an agent in the order in which they are tried. If l is nil, the agent has the default
 // settings.
 func (m Models) For(l *domain.AgentLLM) []Engine {
 	names := m.Order
@@ -44,7 +45,8 @@ func (m Models) For(l *domain.AgentLLM) []Engine {
 	return out
 }
 
-// NewHTTPClient returns a client for the operator's engines at any address. roots nil: the system's certificates.
+// NewHTTPClient returns an HTTP client for the operator's engines, which may have any address. If roots is nil, the
+// system's certificates are trusted.
 func NewHTTPClient(roots *x509.CertPool) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{

@@ -16,7 +16,8 @@ import (
 	"github.com/callboard/callboard/engines/llm"
 )
 
-// servers answer by host: with a stream, with a status, or not at all.
+// servers is an http.RoundTripper that simulates engines by host: a host sends a stream, answers with a status, or
+// cannot be reached.
 type servers struct {
 	answers map[string]string // a stream; "": the connection fails
 	status  map[string]int

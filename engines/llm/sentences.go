@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A sentence is returned once it has enough letters and its end. A text without any end is cut between words.
+// An end mark ends a sentence only after sentenceLeast letters. A text of more than sentenceMost bytes without an end
+// mark is split between words.
 const (
 	sentenceLeast = 2
 	sentenceMost  = 400
@@ -45,15 +46,15 @@ func (s *Sentences) Add(piece string) (whole []string) {
 	return whole
 }
 
-// Rest returns the text after the last complete sentence.
+// Rest returns the text after the last complete sentence and clears it.
 func (s *Sentences) Rest() string {
 	text := strings.TrimSpace(s.left.String())
 	s.left.Reset()
 	return text
 }
 
-// sentenceEnd returns the index after the first sentence of a text; 0: it is not complete yet. A mark ends a
-// sentence only before a space, because "3.5" is a number.
+// sentenceEnd returns the index after the first sentence of a text, or 0 if the sentence is not complete. A punctuation
+// mark ends a sentence only before a space, because "3.5" is a number.
 func sentenceEnd(text string) int {
 	for i, r := range text {
 		next := i + utf8.RuneLen(r)

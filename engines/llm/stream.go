@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Messages of the chat completions API.
+// JSON messages of the chat completions API.
 type (
 	wireMessage struct {
 		Role       string     `json:"role"`
@@ -63,7 +63,7 @@ type (
 	}
 )
 
-// wire returns the body of a request.
+// wire returns the JSON body of a chat completions request.
 func wire(model string, r Request) wireRequest {
 	w := wireRequest{Model: model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens}
 	for _, m := range r.Messages {
@@ -87,7 +87,7 @@ func wire(model string, r Request) wireRequest {
 	return w
 }
 
-// askEngine sends a request to one engine within its time limits.
+// askEngine sends a request to one engine and cancels the request at the time limits of the engine.
 func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence func(string, time.Duration)) (Answer, error) {
 	bound, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -128,7 +128,7 @@ func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerRea
 	return to.read(io.LimitReader(resp.Body, maxAnswer))
 }
 
-// post sends a request and returns the response if its status is 200. The caller closes its body.
+// post sends a POST request and returns the response if its status is 200. The caller closes its body.
 func (c *Client) post(ctx context.Context, e *Engine, path, accept string, request any) (*http.Response, error) {
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -185,8 +185,8 @@ type answerReader struct {
 	ended    bool // the stream has sent its end
 }
 
-// read parses server-sent events (HTML standard §9.2) until the end of the stream: lines of data, comments and
-// empty lines.
+// read parses the lines of server-sent events (HTML standard §9.2) until the end of the stream. It ignores all lines
+// other than data.
 func (r *answerReader) read(from io.Reader) error {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
@@ -214,7 +214,7 @@ func (r *answerReader) read(from io.Reader) error {
 	return nil
 }
 
-// restartPauseTimer restarts the timer of the longest pause.
+// restartPauseTimer restarts the timer that limits the pause between two chunks.
 func (r *answerReader) restartPauseTimer() {
 	if !r.hasChunk {
 		return // a comment does not count as the first word
@@ -253,7 +253,8 @@ func (r *answerReader) chunk(data string) error {
 	return nil
 }
 
-// recordFirstChunk records the time of the first chunk. From then on the limit of a pause applies.
+// recordFirstChunk records the time of the first chunk. It then replaces the time limit for the first chunk with that
+// for the pause between two chunks.
 func (r *answerReader) recordFirstChunk() {
 	if r.hasChunk {
 		return
@@ -284,7 +285,8 @@ func (r *answerReader) reportSentence(sentence string) {
 	}
 }
 
-// addToolCall assembles a tool call. Its first chunk has id and name, further ones have parts of the arguments.
+// addToolCall adds a chunk to a tool call. The first chunk of a tool call has the ID and the name. Further chunks have
+// parts of the arguments.
 func (r *answerReader) addToolCall(piece *wireCall) error {
 	if piece.Index < 0 || piece.Index >= maxCalls {
 		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("it wants more than %d things done at once", maxCalls)}
@@ -304,7 +306,7 @@ func (r *answerReader) addToolCall(piece *wireCall) error {
 	return nil
 }
 
-// finish returns the answer of a complete stream.
+// finish returns the complete answer at the end of the stream and reports its last sentence.
 func (r *answerReader) finish() (Answer, error) {
 	a := r.answer
 	a.Engine, a.Text = r.engine.Name, strings.TrimSpace(r.text.String())
@@ -322,7 +324,7 @@ func (r *answerReader) finish() (Answer, error) {
 	return a, nil
 }
 
-// faultOf converts an error to a Fault without any text of the engine.
+// faultOf converts an error to a Fault. The Fault contains no text of the engine.
 func faultOf(e *Engine, err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f

@@ -1,5 +1,5 @@
-// Package mediastreams connects the caller to a developer's own server by the protocol of Twilio Media Streams. One
-// WebSocket per call carries the audio of both sides, as 8 kHz µ-law.
+// Package mediastreams connects a call to a developer's own server by the protocol of Twilio Media Streams. One
+// WebSocket for each call carries the audio of both directions as 8 kHz µ-law.
 package mediastreams
 
 import (
@@ -34,10 +34,10 @@ const (
 
 var errConnectionLost = errors.New("the connection broke")
 
-// Engine opens sessions with one server.
+// Engine opens media stream sessions with one server.
 type Engine struct {
 	URL string // ws or wss
-	// Sign returns the signature headers of the request for a stream id.
+	// Sign returns the signature headers of the WebSocket request. id is the stream ID.
 	Sign           func(id string, at time.Time, url string) http.Header
 	ConnectTimeout time.Duration // longest wait for the connection
 	Client         *http.Client
@@ -56,7 +56,7 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.Realti
 	return s
 }
 
-// stream is one connection to the server.
+// stream is one media stream connection to the server. It implements speech.RealtimeSession.
 type stream struct {
 	engine     *Engine
 	parameters map[string]string
@@ -78,7 +78,7 @@ type stream struct {
 	lastAudio  time.Time // time of the last audio
 }
 
-// burst is audio that plays as one utterance.
+// burst is audio of the server that is played as one utterance.
 type burst struct {
 	item  string
 	feed  *media.Feed
@@ -86,13 +86,13 @@ type burst struct {
 	marks []mark
 }
 
-// mark is reported to the server once at samples of its burst were played.
+// mark is a mark message of the server. It is sent back when the first at samples of its burst were played.
 type mark struct {
 	name string
 	at   int
 }
 
-// Write buffers audio until it is sent. Two seconds of unsent audio end the stream.
+// Write buffers audio of the caller until it is sent. The stream fails if two seconds of audio wait to be sent.
 func (s *stream) Write(mu []byte) {
 	if !s.ring.Write(mu) {
 		s.cancel(speech.ErrAudioStalled)
@@ -104,7 +104,7 @@ func (s *stream) Write(mu []byte) {
 // End does nothing, because the server detects turns itself.
 func (s *stream) End() {}
 
-// Close sends stop and closes the connection.
+// Close sends the message stop and closes the connection. No event follows.
 func (s *stream) Close() {
 	s.closeOnce.Do(func() {
 		s.notifyLock.Lock()
@@ -115,7 +115,7 @@ func (s *stream) Close() {
 	})
 }
 
-// RequestResponse does nothing but report RealtimeIdle, because the server speaks on its own.
+// RequestResponse only reports RealtimeIdle, because the protocol has no request for a response.
 func (s *stream) RequestResponse(string) {
 	go s.report(speech.RealtimeEvent{Kind: speech.RealtimeIdle})
 }
@@ -123,7 +123,7 @@ func (s *stream) RequestResponse(string) {
 // SendToolResult does nothing, because the protocol has no tool calls.
 func (s *stream) SendToolResult(string, string) {}
 
-// ReportPlayed discards a burst that was interrupted and reports its marks to the server.
+// ReportPlayed discards a burst whose playback was interrupted, and sends its marks back to the server.
 func (s *stream) ReportPlayed(item string, _ time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,14 +137,14 @@ func (s *stream) ReportPlayed(item string, _ time.Duration) {
 	}
 }
 
-// SendKey sends a dtmf message.
+// SendKey reports a key that the caller pressed to the server.
 func (s *stream) SendKey(key byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.send(message{Event: "dtmf", DTMF: &dtmfMessage{Track: "inbound_track", Digit: string(key)}})
 }
 
-// send queues a message. A full queue ends the stream. The caller holds the lock.
+// send queues a message to the server. The stream fails if the queue is full. The caller holds the lock.
 func (s *stream) send(m message) {
 	if len(s.queue) >= maxQueuedMessages {
 		s.cancel(speech.ErrAudioStalled)
@@ -154,7 +154,7 @@ func (s *stream) send(m message) {
 	s.wake()
 }
 
-// echo sends marks to the server. The caller holds the lock.
+// echo sends marks back to the server. The caller holds the lock.
 func (s *stream) echo(all []mark) {
 	for _, m := range all {
 		s.send(message{Event: "mark", Mark: &markMessage{Name: m.name}})
@@ -199,8 +199,8 @@ func (s *stream) run(ctx context.Context) {
 	}
 }
 
-// exchange connects and handles the server's messages until the connection ends. It returns nil if the server
-// closed it in order.
+// exchange connects and handles the server's messages until the connection ends. It returns nil if the server closed
+// the connection normally.
 func (s *stream) exchange(ctx context.Context) error {
 	first, stop := context.WithTimeoutCause(ctx, s.engine.ConnectTimeout, speech.ErrFirstAudioTimeout)
 	defer stop()
@@ -243,7 +243,7 @@ func (s *stream) exchange(ctx context.Context) error {
 	}
 }
 
-// reportPlayed sends the marks of played audio and ends bursts that are over.
+// reportPlayed regularly sends back the marks of played audio and ends bursts that were played completely.
 func (s *stream) reportPlayed(ctx context.Context) {
 	tick := time.NewTicker(playbackCheckInterval)
 	defer tick.Stop()
@@ -259,7 +259,8 @@ func (s *stream) reportPlayed(ctx context.Context) {
 	}
 }
 
-// echoMarks sends the marks that were reached. idle reports that all audio was played and none followed in time.
+// echoMarks sends back the marks that playback has reached. idle reports whether all audio was played and no audio
+// followed within burstGap.
 func (s *stream) echoMarks(now time.Time) (idle bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,7 +288,7 @@ func (s *stream) echoMarks(now time.Time) (idle bool) {
 	return idle
 }
 
-// write sends queued messages and the caller's audio in pieces of 20 ms.
+// write sends queued messages and the caller's audio in chunks of 20 ms.
 func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 	w := writer{stream: s.id, write: func(b []byte) error { return conn.Write(ctx, websocket.MessageText, b) }}
 	call, workspace := s.parameters["call_id"], s.parameters["workspace_id"]
@@ -333,7 +334,7 @@ func (s *stream) write(ctx context.Context, conn *websocket.Conn) {
 	}
 }
 
-// writer numbers the messages that it sends.
+// writer sends messages to the server and numbers them.
 type writer struct {
 	stream string
 	write  func([]byte) error
@@ -354,7 +355,7 @@ func (w *writer) send(m message) {
 	w.bare(m)
 }
 
-// audio sends a piece of the caller's audio with its time since the begin of the stream.
+// sound sends a chunk of the caller's audio with its time since the start of the stream.
 func (w *writer) sound(mu []byte) {
 	w.pieces++
 	w.send(message{Event: "media", Media: &mediaMessage{

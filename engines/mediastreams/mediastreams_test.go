@@ -20,13 +20,13 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// signs says whose stream it is by a header alone.
+// signs is an Engine.Sign that puts the stream ID and the URL into headers without a signature.
 func signs(id string, _ time.Time, url string) http.Header {
 	return http.Header{"Webhook-Id": {id}, "X-Url": {url}}
 }
 
-// plays is a far end that goes along a file: ">" before what it is sent, "<" before what it sends, "close" at the end. STREAM
-// stands for the id of the stream.
+// plays starts a server that follows the script in a file. A line with ">" is a message that the server expects, a line
+// with "<" is a message that it sends, and "close" closes the connection. STREAM stands for the stream ID.
 func plays(t *testing.T, path string) (url string, over <-chan struct{}) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -108,7 +108,7 @@ func TestCloseSendsStop(t *testing.T) {
 	url, over := plays(t, "testdata/stop.txt")
 	l, told := opens(t, url, time.Minute)
 	until(t, told, speech.RealtimeReady)
-	l.RequestResponse("") // it means nothing, but that nobody speaks
+	l.RequestResponse("") // only reports RealtimeIdle
 	until(t, told, speech.RealtimeIdle)
 	l.Close()
 	<-over
@@ -119,7 +119,7 @@ func TestCloseSendsStop(t *testing.T) {
 	}
 }
 
-// far is a server that does as it wants with a connection.
+// far starts a server that passes its WebSocket connection to a function of the test.
 func far(t *testing.T, with func(conn *websocket.Conn)) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,10 +11,10 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// chunkSamples is the number of samples of a media message: 20 ms.
+// chunkSamples is the number of samples in a media message, which has 20 ms of audio.
 const chunkSamples = 160
 
-// Messages of the protocol, as the documentation of Twilio Media Streams defines them.
+// Messages of the protocol as Twilio's documentation of Media Streams defines them.
 type (
 	message struct {
 		Event     string        `json:"event"`
@@ -65,7 +65,7 @@ func (m message) bytes() []byte {
 	return b
 }
 
-// takeMessage handles a message of the server: media, mark or clear. Others are ignored.
+// takeMessage handles a media, mark or clear message of the server. It ignores other messages.
 func (s *stream) takeMessage(b []byte) error {
 	var m struct {
 		Event string        `json:"event"`
@@ -127,7 +127,7 @@ func (s *stream) addAudio(mu []byte) error {
 	return nil
 }
 
-// addMark reports the mark to the server once all audio before it was played.
+// addMark sends the mark back to the server when all audio before the mark has been played.
 func (s *stream) addMark(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *stream) addMark(name string) error {
 	return nil
 }
 
-// clear discards the audio that was not played and reports its marks.
+// clear discards the audio that was not played yet, and sends its marks back to the server.
 func (s *stream) clear() {
 	s.mu.Lock()
 	some := len(s.bursts) > 0

@@ -1,5 +1,5 @@
-// Package openai is a client of the audio endpoints of OpenAI's HTTP API: streamed speech synthesis and
-// transcription. Local servers such as Kokoro, Piper or whisper.cpp offer the same protocol.
+// Package openai is a client of the audio endpoints of OpenAI's HTTP API: streamed speech synthesis and speech
+// recognition. Local servers such as Kokoro, Piper or whisper.cpp offer the same protocol.
 package openai
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Config is the address of a server.
+// Config holds the address and the credentials of a server.
 type Config struct {
 	URL    string // address, up to and with /v1
 	Key    string // API key; "": the server needs none
 	Client *http.Client
 }
 
-// post returns a POST request with the key.
+// post creates a POST request with the API key. kind is the content type.
 func (c *Config) post(ctx context.Context, path, kind string, body io.Reader) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL+path, body)
 	if err != nil {
@@ -40,13 +40,13 @@ func (c *Config) post(ctx context.Context, path, kind string, body io.Reader) (*
 	return r, nil
 }
 
-// Speech synthesizes by POST /audio/speech.
+// Speech synthesizes speech with POST /audio/speech.
 type Speech struct {
 	Config
 	Rate int // sample rate of the server's PCM in Hz; OpenAI: 24000
 }
 
-// synthesisRequest is the body of the request.
+// synthesisRequest is the JSON body of a synthesis request.
 type synthesisRequest struct {
 	Model  string  `json:"model"`
 	Input  string  `json:"input"`
@@ -55,10 +55,10 @@ type synthesisRequest struct {
 	Speed  float64 `json:"speed,omitempty"`
 }
 
-// normalRate is the number of words per minute at speed 1.
+// normalRate is the speaking rate in words per minute that the API's speed 1 stands for.
 const normalRate = 175
 
-// StreamSpeech streams the audio of one sentence.
+// StreamSpeech synthesizes one sentence and passes the audio to out as it arrives.
 func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	body, err := json.Marshal(synthesisRequest{
 		Model: r.Model, Input: r.Text, Voice: r.Voice, Format: "pcm", Speed: float64(r.Rate) / normalRate,
@@ -78,8 +78,8 @@ func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 	return Stream(ctx, answer, s.Rate, out)
 }
 
-// Stream converts a response to 8 kHz µ-law as it arrives. The response is PCM of the given rate, or a WAV file of
-// PCM with its own rate.
+// Stream converts the audio of a response to 8 kHz µ-law as it arrives. The audio is PCM of the given sample rate, or a
+// WAV file of PCM with its own sample rate.
 func Stream(ctx context.Context, answer *http.Response, rate int, out func(mu []byte)) error {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if strings.HasPrefix(kind, "text/") || slices.Contains([]string{"application/json", "audio/mpeg", "audio/mp3", "audio/ogg", "audio/flac", "audio/aac"}, kind) {
@@ -108,7 +108,7 @@ func Stream(ctx context.Context, answer *http.Response, rate int, out func(mu []
 	}
 }
 
-// cause returns why the context ended, or err if it has not ended.
+// cause returns the cause of the context's end, or err if the context has not ended.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil {
 		return c
@@ -116,8 +116,8 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// readHeader reads the first bytes of the audio. It removes a WAV header and takes its rate. Compressed audio is an
-// error.
+// readHeader reads the first bytes of the audio. If they are a WAV header, it removes the header and sets rate to its
+// sample rate. Compressed audio is an error.
 func readHeader(body io.Reader, rate *int) (head []byte, err error) {
 	head = make([]byte, 12)
 	n, err := io.ReadFull(body, head)

@@ -21,24 +21,24 @@ const (
 	maxResponseBytes       = 1 << 20 // bytes of a response
 	maxTurnSamples         = 30 * 8000
 	hintsMost              = 800
-	defaultConfidence      = 0.9  // confidence of a text without one
-	maxNoSpeechProbability = 0.6  // probability from which a segment counts as no speech
-	minLogProbability      = -1.0 // and average log probability below which it does
+	defaultConfidence      = 0.9  // confidence of a text for which the server reports none
+	maxNoSpeechProbability = 0.6  // a segment above this probability and below minLogProbability is dropped
+	minLogProbability      = -1.0 // average log probability of a segment
 )
 
-// Recognizer transcribes turns by POST /audio/transcriptions, each after its end.
+// Recognizer transcribes turns of the caller with POST /audio/transcriptions. It sends a turn after the turn has ended.
 type Recognizer struct {
 	Config
 	Model string // default model
 }
 
-// SupportsLanguage returns true: the server decides about languages.
+// SupportsLanguage returns true for every language, because only the server knows which languages a model supports.
 func (w *Recognizer) SupportsLanguage(string) bool { return true }
 
-// TranscribesFreeSpeech returns true for every language.
+// TranscribesFreeSpeech returns true: the server is not limited to expected phrases in any language.
 func (w *Recognizer) TranscribesFreeSpeech(string) bool { return true }
 
-// Open starts a turn.
+// Open starts collecting the audio of a turn. It calls told with the result after the end of the turn.
 func (w *Recognizer) Open(wanted speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	if wanted.Model == "" {
 		wanted.Model = w.Model
@@ -47,7 +47,7 @@ func (w *Recognizer) Open(wanted speech.RecognitionRequest, told func(speech.Rec
 	return &turn{recognizer: w, wanted: wanted, notify: told, ctx: ctx, cancel: cancel}
 }
 
-// turn collects the audio of one turn.
+// turn collects the audio of one turn of the caller until its transcription.
 type turn struct {
 	recognizer *Recognizer
 	wanted     speech.RecognitionRequest
@@ -59,7 +59,7 @@ type turn struct {
 	ended      bool
 }
 
-// Write adds audio.
+// Write adds audio to the turn.
 func (t *turn) Write(mu []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +68,7 @@ func (t *turn) Write(mu []byte) {
 	}
 }
 
-// End ends the turn and starts its transcription.
+// End ends the audio of the turn and starts its transcription.
 func (t *turn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,10 +85,10 @@ func (t *turn) End() {
 	}()
 }
 
-// Close cancels the turn.
+// Close cancels the transcription of the turn.
 func (t *turn) Close() { t.cancel() }
 
-// transcript is the response in the format json or verbose_json.
+// transcript is the JSON of a transcription response in the format json or verbose_json.
 type transcript struct {
 	Text     *string `json:"text"`
 	Segments []struct {
@@ -127,7 +127,7 @@ func (w *Recognizer) transcribe(ctx context.Context, wanted speech.RecognitionRe
 	return text, confidence, nil
 }
 
-// result returns the text and its confidence. Segments that are probably not speech are dropped, because some
+// result returns the recognized text and its confidence. It drops segments that are probably not speech, because some
 // models invent words for silence.
 func (t *transcript) result() (text string, confidence float64) {
 	sum, n := 0.0, 0
@@ -153,7 +153,8 @@ func (t *transcript) result() (text string, confidence float64) {
 	return text, min(max(math.Exp(sum/float64(n)), 0), 1)
 }
 
-// form returns the multipart body of the request with a 16-bit WAV file, which every server reads.
+// form returns the multipart body of a transcription request and its content type. The audio is a 16-bit WAV file, which
+// every server accepts.
 func form(wanted speech.RecognitionRequest, sound []byte) (body io.Reader, kind string, err error) {
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
@@ -188,7 +189,8 @@ func form(wanted speech.RecognitionRequest, sound []byte) (body io.Reader, kind 
 	return &b, m.FormDataContentType(), err
 }
 
-// hints returns the expected words as the text before the audio, because models follow its spelling.
+// hints returns the prompt parameter of a transcription request, which contains the expected words. Models follow its
+// spelling, because they treat the prompt as the text before the audio.
 func hints(wanted speech.RecognitionRequest) string {
 	text := ""
 	for _, w := range append(wanted.Keywords, wanted.Phrases...) {

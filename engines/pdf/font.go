@@ -7,7 +7,7 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// font maps character codes to text and widths.
+// font maps the character codes of a PDF font to text and to glyph widths.
 type font struct {
 	encoding pdf.TextEncoding
 	widths   map[int]float64 // by code, in 1/1000 of the font size
@@ -15,13 +15,13 @@ type font struct {
 	bytes    int // length of a code in bytes
 }
 
-// Limits of the data that a font keeps.
+// Limits of the number of fonts of a page and of the number of widths of a font.
 const (
 	maxFonts  = 256
 	maxWidths = 1 << 16
 )
 
-// fontOf returns a font, which is read once per page.
+// fontOf returns the font that a PDF value describes. It reads each font once per page.
 func (l *layout) fontOf(v pdf.Value) *font {
 	key := v.String()
 	if f := l.fonts[key]; f != nil {
@@ -48,7 +48,8 @@ func (l *layout) fontOf(v pdf.Value) *font {
 	return f
 }
 
-// composite reads the widths of a composite font (ISO 32000-1 §9.7.4.3): c [w1 w2 …] or c1 c2 w.
+// composite reads the glyph widths of a composite font (ISO 32000-1 §9.7.4.3). The array has entries of the form
+// c [w1 w2 …] or c1 c2 w.
 func (f *font) composite(v pdf.Value) {
 	f.bytes, f.other = 2, 1000
 	if dw := v.Key("DW"); dw.Kind() == pdf.Integer || dw.Kind() == pdf.Real {
@@ -77,7 +78,7 @@ func (f *font) width(code int, w float64) {
 	}
 }
 
-// decode returns the text of a string of codes, its width, and its numbers of glyphs and spaces.
+// decode returns the text of a string of character codes, its width, and the numbers of its glyphs and spaces.
 func (f *font) decode(raw string) (text string, width, glyphs, spaces float64) {
 	if f == nil {
 		return "", 0, 0, 0

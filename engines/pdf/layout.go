@@ -8,10 +8,10 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// ligatures are single glyphs for several letters. Searches use the separate letters.
+// ligatures maps glyphs that stand for several letters to the letters, because searches use separate letters.
 var ligatures = map[rune]string{'ﬀ': "ff", 'ﬁ': "fi", 'ﬂ': "fl", 'ﬃ': "ffi", 'ﬄ': "ffl", 'ﬅ': "st", 'ﬆ': "st"} //nolint:gochecknoglobals // a table
 
-// matrix is the transformation a b c d e f of ISO 32000-1 §8.3.3.
+// matrix is a coordinate transformation with the six numbers a b c d e f of ISO 32000-1 §8.3.3.
 type matrix [6]float64
 
 var unit = matrix{1, 0, 0, 1, 0, 0} //nolint:gochecknoglobals // a constant
@@ -31,7 +31,7 @@ func (m matrix) times(n matrix) matrix {
 	}
 }
 
-// state is the part of the graphics state that positions text.
+// state is the part of the PDF graphics state that determines the position of text.
 type state struct {
 	font                *font
 	size, wide, leading float64
@@ -39,7 +39,7 @@ type state struct {
 	at, line, ctm       matrix
 }
 
-// layout puts the text of a page back into lines. A page only gives the position of each piece.
+// layout joins the text fragments of a page to lines. A PDF page contains only the position of each fragment.
 type layout struct {
 	state
 
@@ -53,7 +53,7 @@ type layout struct {
 	height, depth float64 // height of the last piece; its distance from the line before
 }
 
-// Distances between pieces, as multiples of the font size.
+// Limits for the distances between text fragments, as multiples of the font size, and limits of other values.
 const (
 	sameLine  = 0.4
 	nextLine  = 1.7
@@ -62,7 +62,7 @@ const (
 	maxNested = 64  // nested graphics states
 )
 
-// do executes one operator. Operators that do not position text are ignored.
+// do executes one operator of a page's content stream. It ignores operators that do not affect the position of text.
 func (l *layout) do(op string, args []pdf.Value) {
 	number := func(i int) float64 {
 		if i < len(args) {
@@ -138,7 +138,7 @@ func (l *layout) show(args []pdf.Value) {
 	}
 }
 
-// piece adds a text at the current position.
+// piece adds a text fragment at the current position.
 func (l *layout) piece(raw string) {
 	text, width, glyphs, spaces := l.font.decode(raw)
 	length := (width/1000*l.size + glyphs*l.letters + spaces*l.words) * l.wide
@@ -160,7 +160,8 @@ func (l *layout) piece(raw string) {
 	l.begun, l.endX, l.lastY, l.height = true, x+length*across, y, tall
 }
 
-// between returns the space or line break between the last piece and one that begins at x, y.
+// between returns the space or line break between the last fragment and a fragment that starts at x, y with the height
+// tall.
 func (l *layout) between(x, y, tall float64, text string) string {
 	down := l.lastY - y
 	size := max(tall, l.height, 1e-6)
@@ -182,7 +183,7 @@ func (l *layout) between(x, y, tall float64, text string) string {
 	return ""
 }
 
-// text returns the text of the page without invisible characters.
+// text returns the text of the page without control characters and soft hyphens, and with ligatures replaced.
 func (l *layout) text() string {
 	var b strings.Builder
 	for _, r := range strings.ToValidUTF8(l.out.String(), "") {

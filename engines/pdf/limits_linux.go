@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of the process that reads a file.
+// Resource limits of the child process that parses one PDF file.
 const (
-	memory  = 512 << 20 // bytes beyond those that a Go program uses at its start
-	heap    = 256 << 20 // bytes from which garbage is collected eagerly
-	seconds = 30        // of CPU time; the parent gives up earlier
+	memory  = 512 << 20 // bytes of RLIMIT_DATA beyond the use at the start
+	heap    = 256 << 20 // bytes; soft memory limit of the garbage collector
+	seconds = 30        // CPU time in seconds; the parent's time limit is shorter
 )
 
-// confine limits the memory and CPU time of this process. If the kernel refuses, the time limit of the parent
-// remains.
+// confine limits the memory and CPU time of this process. If the kernel refuses a limit, the parent process still
+// kills this process at its time limit.
 func confine() {
 	debug.SetMemoryLimit(heap)
 	set := func(what int, most uint64) { _ = unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}) }

@@ -1,6 +1,5 @@
-// Package pdf extracts text from PDF files. Each file is read by a process of its own with little memory and time,
-// because a malicious file can make the parser loop or use all memory. The package has no knowledge of stores and
-// knowledge bases.
+// Package pdf extracts text from PDF files. A separate process with limited memory and time reads each file, because a
+// malicious file can make the parser loop or use all memory.
 package pdf
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/process"
 )
 
-// Limits of a file.
+// Limits of one PDF file and of the processes that read PDF files.
 const (
 	MaxFile  = 6 << 20 // bytes
 	MaxPages = 500
@@ -24,7 +23,7 @@ const (
 	maxWhy   = 1 << 10 // bytes of the error message of a process
 )
 
-// Errors of a file, for the user who uploaded it.
+// Errors that describe to the user why an uploaded PDF file cannot be read.
 var (
 	ErrSlow   = errors.New("the PDF takes too long to read")
 	ErrBroken = errors.New("the PDF is damaged, or written in a way that is not understood")
@@ -34,20 +33,21 @@ var (
 	ErrSize   = errors.New("the PDF has more than 6291456 bytes")
 )
 
-// Reader reads files with a command that runs Serve.
+// Reader extracts the text of PDF files. For each file it runs a command, which must call Serve.
 type Reader struct {
 	Limit   time.Duration // time limit of one file
 	command []string
 	room    chan struct{}
 }
 
-// New returns a Reader that runs a program with arguments, 20 seconds per file.
+// New returns a Reader that runs command, a program and its arguments, for each file. Default time limit: 20 seconds
+// per file.
 func New(command ...string) *Reader {
 	return &Reader{Limit: limit, command: command, room: make(chan struct{}, atOnce)}
 }
 
-// Text returns the text of a PDF file as Markdown, with a heading "Page 1" above each page that has text. The error
-// is one of the errors above, describes what is wrong with the file, or is that of ctx.
+// Text returns the text of a PDF file as Markdown, with a heading such as "Page 1" above each page that has text.
+// The error is ErrSize, ErrSlow, ErrBroken, ErrLocked, ErrPages, ErrText or the error of ctx.
 func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	if len(file) > MaxFile {
 		return "", ErrSize
@@ -80,20 +80,20 @@ func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	return "", ErrBroken
 }
 
-// capped keeps the first bytes that are written.
+// capped is a buffer that stores only the first most bytes that are written to it.
 type capped struct {
 	bytes.Buffer
 	most int
 }
 
-// Write never fails, because other limits stop a process that writes too much.
+// Write discards the bytes beyond the limit without an error. Other limits stop a process that writes too much.
 func (c *capped) Write(b []byte) (int, error) {
 	_, err := c.Buffer.Write(b[:min(len(b), c.most-c.Len())])
 	return len(b), err
 }
 
-// Serve reads one file and writes its text. It limits memory and CPU time of its process, which must end
-// afterwards.
+// Serve reads one PDF file from in and writes its text to out. It permanently limits the memory and CPU time of the
+// process, so the process must exit afterwards.
 func Serve(in io.Reader, out io.Writer) error {
 	confine()
 	file, err := io.ReadAll(io.LimitReader(in, MaxFile+1))

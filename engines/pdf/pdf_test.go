@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/engines/pdf"
 )
 
-// TestMain lets this program be the process that reads.
+// TestMain runs this test program as the child process that reads a PDF file if its first argument is read-pdf.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "read-pdf" {
 		if err := pdf.Serve(os.Stdin, os.Stdout); err != nil {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 func reader() *pdf.Reader { return pdf.New(os.Args[0], "read-pdf") }
 
-// file writes a PDF of objects, the first of which is its catalogue.
+// file returns a PDF file with the given objects. The first object must be the document catalog.
 func file(trailer string, objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.4\n")
@@ -49,12 +49,12 @@ func file(trailer string, objects ...string) []byte {
 	return b.Bytes()
 }
 
-// stream is an object of bytes.
+// stream returns a PDF stream object with the given dictionary entries and content.
 func stream(dict, text string) string {
 	return fmt.Sprintf("<<%s /Length %d>>\nstream\n%s\nendstream", dict, len(text), text)
 }
 
-// deflated is a stream that is compressed.
+// deflated returns a PDF stream object whose content is compressed with zlib.
 func deflated(text io.Reader) string {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
@@ -63,7 +63,7 @@ func deflated(text io.Reader) string {
 	return stream("/Filter /FlateDecode", b.String())
 }
 
-// page is a PDF of one page with a content and a form.
+// page returns a PDF file of one page with a content stream and a form XObject.
 func page(content, form string) []byte {
 	return file("", "<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>",
 		"<</Type /Page /Parent 2 0 R /Contents 4 0 R /Resources <</Font <</F 5 0 R>> /XObject <</X 6 0 R>>>>>>",
@@ -94,7 +94,7 @@ func TestPDFTextKeepsReadingOrder(t *testing.T) {
 	assert.Equal(t, "# Page 1\n\nHello\n\n", got)
 }
 
-// endless repeats a text until so many bytes are read.
+// endless is a reader that repeats a text until it has returned left bytes.
 type endless struct {
 	text     string
 	left, at int

@@ -9,10 +9,10 @@ import (
 	"github.com/ledongthuc/pdf"
 )
 
-// formsDeep is the maximum nesting of forms on a page.
+// formsDeep is the maximum nesting depth of form XObjects on a page.
 const formsDeep = 6
 
-// read returns the text of a file. It recovers from panics of the PDF library.
+// read returns the text of a PDF file as Markdown. It converts panics of the PDF library to errors.
 func read(file []byte) (text string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -42,7 +42,7 @@ func read(file []byte) (text string, err error) {
 		if err := l.shown(doc, n); errors.Is(err, ErrText) {
 			return "", ErrText
 		} else if err != nil {
-			bad = err // the text so far and the other pages are kept
+			bad = err // the text of this page so far and the other pages are still returned
 		}
 		words := strings.TrimSpace(l.text())
 		if words == "" {
@@ -59,7 +59,7 @@ func read(file []byte) (text string, err error) {
 	return out.String(), nil
 }
 
-// shown adds the text of a page and recovers from panics of the PDF library.
+// shown adds the text of page n to the layout and converts panics of the PDF library to errors.
 func (l *layout) shown(doc *pdf.Reader, n int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -75,8 +75,8 @@ func (l *layout) shown(doc *pdf.Reader, n int) (err error) {
 	return nil
 }
 
-// framed returns a file in the form that the library requires: a header of version 1.x at the beginning and the end
-// mark at the end. Other readers are more lenient, and many files rely on that.
+// framed returns a PDF file in the form that the library requires: a header of version 1.x at the beginning, and
+// %%EOF at the end. Many real files have other bytes around them, which most PDF readers accept.
 func framed(file []byte) []byte {
 	if i := bytes.Index(file[:min(len(file), 1024)], []byte("%PDF-")); i > 0 {
 		file = file[i:]
@@ -85,19 +85,19 @@ func framed(file []byte) []byte {
 		file = file[:i+len("%%EOF")]
 	}
 	if bytes.HasPrefix(file, []byte("%PDF-2.")) || len(file) > 8 && bytes.HasPrefix(file, []byte("%PDF-1.")) && file[8] != '\n' && file[8] != '\r' {
-		file = bytes.Clone(file) // offsets stay: a comment follows the version number
+		file = bytes.Clone(file) // byte offsets stay valid: the bytes after the version number become a PDF comment
 		copy(file, "%PDF-1.7\n")
 	}
 	return file
 }
 
-// page adds all text of a page.
+// page adds all text of a page to the layout.
 func (l *layout) page(p pdf.Page) {
 	l.state = state{wide: 1, at: unit, line: unit, ctm: unit}
 	l.content(p.V.Key("Contents"), p.Resources(), 0)
 }
 
-// content executes a stream of operators as far as they position text (ISO 32000-1 §8.4 and §9.4).
+// content executes the operators of a content stream that set fonts and position text (ISO 32000-1 §8.4 and §9.4).
 func (l *layout) content(stream, resources pdf.Value, deep int) {
 	if k := stream.Kind(); k != pdf.Stream && k != pdf.Array {
 		return
@@ -122,7 +122,7 @@ func (l *layout) content(stream, resources pdf.Value, deep int) {
 	})
 }
 
-// form executes a form XObject, which may contain text.
+// form executes the content stream of a form XObject, which may contain text.
 func (l *layout) form(x, resources pdf.Value, deep int) {
 	if x.Key("Subtype").Name() != "Form" {
 		return

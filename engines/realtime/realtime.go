@@ -27,11 +27,11 @@ const (
 	maxTranscriptBytes = 32 << 10      // bytes of the transcript of one response
 	maxToolCalls       = 16            // tool calls of one response
 	maxArgumentBytes   = 32 << 10      // bytes of the arguments of one tool call
-	maxItemBytes       = 256           // bytes of an id or name of the engine
+	maxItemBytes       = 256           // bytes of an item id, call id or tool name that the engine sends
 	defaultMaxTurn     = time.Minute
 )
 
-// Errors of an engine that sends nothing in time.
+// Errors that end a session: the engine is too slow, or the connection is lost or closed.
 var (
 	ErrResponseTimeout = speech.ErrFirstAudioTimeout
 	ErrStalled         = speech.ErrAudioStalled
@@ -39,20 +39,20 @@ var (
 	errClosed          = errors.New("the session is closed")
 )
 
-// Engine opens sessions with one engine.
+// Engine opens sessions with one realtime engine, a server that speaks the Realtime protocol.
 type Engine struct {
-	URL                string        // http, https, ws or wss, up to and with /v1
+	URL                string        // base URL that ends in /v1; scheme http, https, ws or wss
 	Key                string        // API key; "": the engine needs none
 	Model              string        // default model
 	Voice              string        // default voice
 	TranscriptionModel string        // model that transcribes the caller; "": no transcripts of the caller
-	ResponseTimeout    time.Duration // longest wait for the session and for the begin of a response
+	ResponseTimeout    time.Duration // maximum time until the session is ready, and until a response begins
 	PauseTimeout       time.Duration // longest pause within a response
 	MaxTurn            time.Duration // longest speech of the caller without a pause; 0: one minute
 	Client             *http.Client
 }
 
-// OpenSession returns a session at once and connects in the background.
+// OpenSession returns a new session immediately. The session connects to the engine in the background.
 func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.RealtimeEvent)) speech.RealtimeSession {
 	if o.Model == "" {
 		o.Model = e.Model
@@ -66,7 +66,7 @@ func (e *Engine) OpenSession(o speech.RealtimeRequest, notify func(speech.Realti
 	return s
 }
 
-// session is one connection to the engine.
+// session is one conversation with the engine over one connection.
 type session struct {
 	engine  *Engine
 	request speech.RealtimeRequest
@@ -77,22 +77,23 @@ type session struct {
 	ring        engines.Ring
 	mu          sync.Mutex
 	ready       bool     // the engine accepts audio
-	history     [][]byte // history, which is sent first; the conversation bounds it
+	history     [][]byte // messages with the history, which are sent before queue
 	queue       [][]byte // queued messages
 	closed      bool
 	timer       *time.Timer // ends the session if the engine sends nothing in time
 	interrupted map[string]bool
 	toolCalls   map[string]bool // ids of tool calls of this session
 
-	// The goroutine that reads from the connection owns the fields below.
+	// Only the goroutine that reads from the connection accesses the fields below.
 	item         string // id of the response that plays
 	feed         *media.Feed
 	transcripts  map[string]*strings.Builder
 	responding   bool // a response is in progress
-	callerSpeaks bool // the caller speaks, as the engine reports
+	callerSpeaks bool // the engine has reported that the caller speaks
 }
 
-// Write buffers audio until it is sent. Two seconds of unsent audio end the session.
+// Write buffers audio of the caller until it is sent to the engine. If more than two seconds of audio are unsent, the
+// session ends with ErrStalled.
 func (s *session) Write(mu []byte) {
 	s.mu.Lock()
 	if s.closed {
@@ -110,10 +111,10 @@ func (s *session) Write(mu []byte) {
 	}
 }
 
-// End does nothing, because the engine detects the end of a turn itself.
+// End does nothing, because the engine itself detects when the caller has finished speaking.
 func (s *session) End() {}
 
-// Close ends the session. No event starts after Close.
+// Close ends the session. After Close the session reports no further events.
 func (s *session) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -121,7 +122,8 @@ func (s *session) Close() {
 	s.cancel(errClosed)
 }
 
-// RequestResponse asks the engine to speak.
+// RequestResponse asks the engine for a spoken response. A text is first added to the conversation as the caller's
+// message.
 func (s *session) RequestResponse(text string) {
 	if text != "" {
 		for _, o := range historyMessages(historyEntry{Caller: true, Text: text}) {
@@ -135,8 +137,8 @@ func (s *session) RequestResponse(text string) {
 // SendKey does nothing, because the protocol has no message for keys.
 func (s *session) SendKey(byte) {}
 
-// SendToolResult sends the result of a tool call. The history of this session already has a result for a call of an
-// earlier session, so its late result is sent as a message.
+// SendToolResult sends the result of a tool call to the engine. For a call of an earlier session, the history already
+// holds a result with this id, so the late result is sent as a message of the caller.
 func (s *session) SendToolResult(id, text string) {
 	s.mu.Lock()
 	own := s.toolCalls[id]
@@ -150,7 +152,8 @@ func (s *session) SendToolResult(id, text string) {
 	s.send(toolResult(id, text))
 }
 
-// ReportPlayed reports how much of a response was played before it was interrupted.
+// ReportPlayed tells the engine how much of an interrupted response the caller has heard. Further audio of that
+// response is ignored.
 func (s *session) ReportPlayed(name string, heard time.Duration) {
 	s.mu.Lock()
 	s.interrupted[name] = true
@@ -167,7 +170,7 @@ func (s *session) wake() {
 	}
 }
 
-// send queues a message. A full queue ends the session.
+// send queues a message to the engine. If the queue is full, the session ends with ErrStalled.
 func (s *session) send(o request) {
 	b := o.bytes()
 	s.mu.Lock()
@@ -183,8 +186,8 @@ func (s *session) send(o request) {
 	s.wake()
 }
 
-// setTimeout ends the session with late unless the engine sends something within limit. A limit of 0 stops the
-// timeout.
+// setTimeout ends the session with the error late if setTimeout is not called again within limit. A limit of 0
+// stops the timer.
 func (s *session) setTimeout(limit time.Duration, late error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +222,7 @@ func (s *session) run(ctx context.Context) {
 	s.Close()
 }
 
-// endAudio ends the response that plays.
+// endAudio marks the audio of the current response as complete.
 func (s *session) endAudio() {
 	if s.feed != nil {
 		s.feed.End()
@@ -227,7 +230,7 @@ func (s *session) endAudio() {
 	s.feed, s.item = nil, ""
 }
 
-// exchange connects and handles the engine's messages until the connection ends.
+// exchange connects to the engine and handles its messages until the connection ends. It returns why it ended.
 func (s *session) exchange(ctx context.Context) error {
 	header := http.Header{}
 	if s.engine.Key != "" {
@@ -264,7 +267,7 @@ func (s *session) exchange(ctx context.Context) error {
 	}
 }
 
-// closeError converts the error of a read into the error of the session.
+// closeError converts the error of a read from the connection into the error that the session reports.
 func closeError(err error) error {
 	if code := websocket.CloseStatus(err); code > 0 {
 		return fmt.Errorf("%w: it closed the connection with %d", errConnectionLost, code)
@@ -272,13 +275,13 @@ func closeError(err error) error {
 	return errConnectionLost
 }
 
-// JSON around the base64 audio of a message.
+// JSON before and after the base64 audio in a message that appends audio of the caller.
 const (
 	appendHead = `{"type":"input_audio_buffer.append","audio":"`
 	appendTail = `"}`
 )
 
-// write sends queued messages in order, and audio.
+// write sends queued messages in order, and then the buffered audio of the caller, until ctx ends.
 func (s *session) write(ctx context.Context, conn *websocket.Conn) {
 	var sound [engines.RingSamples]byte
 	message := make([]byte, 0, len(appendHead)+base64.StdEncoding.EncodedLen(len(sound))+len(appendTail))

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// opens a conversation whose events come over a channel.
+// opens opens a session that ends with the test. The returned channel receives the events of the session.
 func opens(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)
@@ -28,7 +28,7 @@ func opens(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.R
 	return l, told
 }
 
-// until reads events to the first of a kind.
+// until reads events until the first event of a kind and returns that event. The test fails if the session fails.
 func until(t *testing.T, told <-chan speech.RealtimeEvent, kind speech.RealtimeEventKind) speech.RealtimeEvent {
 	t.Helper()
 	for {
@@ -72,7 +72,7 @@ func TestSessionFollowsRealtimeDocumentation(t *testing.T) {
 	assert.Equal(t, []speech.RealtimeToolCall{{ID: "call_sHlR7iaFwQ2YQOqm", Name: "end_call", Arguments: `{"outcome": "confirmed"}`}}, done.Calls)
 	l.SendToolResult(done.Calls[0].ID, "done")
 	for e := range told {
-		if e.Kind == speech.RealtimeFailed { // the transcript is over
+		if e.Kind == speech.RealtimeFailed { // the server has sent its whole script and closed the connection
 			assert.Equal(t, "engine_unreachable", speech.ErrorCode(e.Err))
 			return
 		}
@@ -83,10 +83,10 @@ func engine(server *enginetest.Server) *realtime.Engine {
 	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", TranscriptionModel: "w", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}
 }
 
-// hasty is an engine whose deadline finds a fault.
+// hasty returns an engine with the short timeout that detects the fault f.
 func hasty(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
 	e := engine(server)
-	switch f { //nolint:exhaustive // the others are told by the engine itself
+	switch f { //nolint:exhaustive // the engine reports the other faults itself
 	case enginetest.Hangs, enginetest.Late:
 		e.ResponseTimeout = 300 * time.Millisecond
 	case enginetest.Stalls:
@@ -144,7 +144,7 @@ func TestAudioBeforeReadyIsBuffered(t *testing.T) {
 	server.SetTranscript("move it to Friday")
 	l, told := opens(t, engine(server), speech.RealtimeRequest{})
 	sound := append(enginetest.Mu("hello"), silence(8000)...)
-	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer
+	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer than this loop, so the session buffers the audio
 		l.Write(sound[i : i+160])
 	}
 	until(t, told, speech.RealtimeReady)
@@ -155,7 +155,7 @@ func TestLongHistoryIsSentBeforeFirstResponse(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	o := speech.RealtimeRequest{SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: `{"state":"sent"}`, Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: `{"n":7}`}}}}
-	for i := range 200 { // more than may wait to be sent
+	for i := range 200 { // more messages than the queue of the session holds
 		o.History = append(o.History, speech.RealtimeHistoryEntry{Caller: i%2 == 0, Text: fmt.Sprint("line ", i)})
 	}
 	_, told := opens(t, engine(server), o)
@@ -202,7 +202,7 @@ func TestOlderEventNamesAreAccepted(t *testing.T) {
 
 func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
 
-func TestWriteDoesNotAllocate(t *testing.T) { //nolint:paralleltest // it counts what is allocated
+func TestWriteDoesNotAllocate(t *testing.T) { //nolint:paralleltest // the test counts allocations of the process
 	server := enginetest.New(t)
 	server.SetFault("realtime", enginetest.Hangs)
 	l, _ := opens(t, engine(server), speech.RealtimeRequest{})
@@ -229,7 +229,7 @@ func TestInterruptedResponseIsNotPlayedOn(t *testing.T) {
 	assert.Contains(t, server.SentMessages(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
 }
 
-// tells is a far end that tells some things and then nothing more.
+// tells starts a WebSocket server that sends the given messages and then only reads. It returns the URL of the server.
 func tells(t *testing.T, all ...string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

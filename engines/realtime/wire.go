@@ -83,11 +83,11 @@ type (
 )
 
 func (o request) bytes() []byte {
-	b, _ := json.Marshal(o) // strings, numbers and schemas that were JSON: Marshal cannot fail
+	b, _ := json.Marshal(o) // Marshal cannot fail for strings, numbers and decoded JSON
 	return b
 }
 
-// historyMessages returns the messages that add a history entry to the conversation.
+// historyMessages returns the messages that add one entry of the history to the engine's conversation.
 func historyMessages(l historyEntry) []request {
 	if c := l.Call; c != nil {
 		return []request{{Type: createItem, Item: &item{Type: "function_call", CallID: c.ID, Name: c.Name, Arguments: c.Arguments}}, toolResult(c.ID, l.Text)}
@@ -123,7 +123,7 @@ func (s *session) sessionUpdate() request {
 	return request{Type: "session.update", Session: w}
 }
 
-// event has the used fields of a message from the engine.
+// event is a message from the engine. It has only the fields that this client uses.
 type event struct {
 	Type       string `json:"type"`
 	ItemID     string `json:"item_id"`
@@ -145,7 +145,8 @@ type event struct {
 	} `json:"error"`
 }
 
-// errorCode matches the codes that errors of this package repeat. No other text of the engine is repeated.
+// errorCode matches the engine's error codes that errors of this package may contain. Other text of the engine is
+// never included.
 var errorCode = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,48}$`)
 
 // takeMessage handles one message of the engine.
@@ -200,7 +201,8 @@ func clip(text string) string {
 	return text
 }
 
-// setReady is called once the engine accepts audio. It sends the history first.
+// setReady starts the conversation when the engine has accepted the session settings. It queues the history and
+// allows audio to be sent.
 func (s *session) setReady() {
 	s.mu.Lock()
 	first := !s.ready
@@ -227,7 +229,7 @@ func (s *session) setReady() {
 	s.wake()
 }
 
-// addAudio adds a piece of a response's audio.
+// addAudio adds a part of a response's audio to the audio that plays. It ignores audio of interrupted responses.
 func (s *session) addAudio(e *event) error {
 	mu, err := base64.StdEncoding.DecodeString(e.Delta)
 	if err != nil || e.ItemID == "" {
@@ -254,7 +256,7 @@ func (s *session) addAudio(e *event) error {
 	return nil
 }
 
-// addTranscript adds a piece of a response's transcript.
+// addTranscript adds a part to the transcript of a response and reports the transcript so far.
 func (s *session) addTranscript(e *event) error {
 	b := s.transcripts[e.ItemID]
 	if b == nil {
@@ -272,7 +274,7 @@ func (s *session) addTranscript(e *event) error {
 	return nil
 }
 
-// responseDone handles the end of a response and its tool calls.
+// responseDone handles the event that a response is complete. It reports the tool calls of the response.
 func (s *session) responseDone(e *event) error {
 	s.responding = false
 	if s.setTimeout(0, nil); s.callerSpeaks { // the caller's speech has ended the response
@@ -310,7 +312,8 @@ func (s *session) responseDone(e *event) error {
 	return nil
 }
 
-// engineError handles an error message. Invalid requests after the session is ready do not end it.
+// engineError handles an error message of the engine. It returns the error that ends the session. It returns nil for an
+// invalid request after the session is ready.
 func (s *session) engineError(e *event) error {
 	if e.Error == nil {
 		return fmt.Errorf("%w: no error", engines.ErrInvalidResponse)
@@ -324,8 +327,8 @@ func (s *session) engineError(e *event) error {
 	return refusal(e.Error.Code, e.Error.Type)
 }
 
-// refusal returns the error for the engine's code and error type. An invalid request is its own fault
-// (ErrRequestInvalid), except a wrong API key.
+// refusal returns the error for an error code and error type of the engine. It is ErrRequestInvalid for an invalid
+// request, and ErrRequestRefused for a wrong API key and other errors.
 func refusal(code any, kind string) error {
 	err := engines.ErrRequestRefused
 	if kind == "invalid_request_error" && code != "invalid_api_key" {

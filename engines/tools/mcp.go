@@ -18,18 +18,17 @@ import (
 )
 
 const (
-	// mcpVersion is the last revision of the Model Context Protocol that begins
-	// with a handshake. With a later one the library sends server/discover first,
-	// which costs a round trip at each server that does not know it.
+	// mcpVersion is the last revision of the Model Context Protocol whose sessions begin with the initialize handshake.
+	// For later revisions the library first sends server/discover, which costs a round trip if the server lacks it.
 	mcpVersion = "2025-11-25"
-	// maxMCPRequests bounds the requests of a session: a server can send requests
-	// that the client answers, and break streams that the client resumes.
+	// maxMCPRequests bounds the HTTP requests of one session. A server could otherwise cause endless requests, by its
+	// own requests to the client or by broken streams that the client resumes.
 	maxMCPRequests = 32
 )
 
 var errMCPRequests = fmt.Errorf("its server wants more than %d requests", maxMCPRequests)
 
-// callMCP opens a session, calls the tool by its name and closes the session.
+// callMCP opens a session with the tool's MCP server, calls the tool and closes the session.
 func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -48,7 +47,7 @@ func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[stri
 	if err != nil {
 		return "", transport.failure(ctx, err)
 	}
-	// The caller does not wait for the DELETE of the session.
+	// A goroutine closes the session, so that the caller does not wait for the response to its DELETE request.
 	defer func() { go func() { _ = session.Close() }() }()
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: arguments})
 	if err != nil {
@@ -57,9 +56,8 @@ func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[stri
 	return mcpText(result)
 }
 
-// refuseAllButPing keeps what a server sends by itself from the handlers of the
-// library. In v1.8.0 a notifications/elicitation/complete without parameters
-// makes one panic, in a goroutine of the library.
+// refuseAllButPing refuses requests and notifications that a server sends, except ping. In v1.8.0 of the library,
+// notifications/elicitation/complete without parameters causes a panic in a goroutine of the library.
 func refuseAllButPing(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "ping" {
@@ -69,8 +67,8 @@ func refuseAllButPing(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// mcpText returns the text of a result, or its structured content if there is
-// no text.
+// mcpText returns the text of a tool result, or its structured content as JSON if it has no text. A result that is
+// marked as an error becomes an error.
 func mcpText(result *mcp.CallToolResult) (string, error) {
 	var parts []string
 	for _, part := range result.Content {
@@ -95,19 +93,19 @@ func mcpText(result *mcp.CallToolResult) (string, error) {
 	return text, nil
 }
 
-// mcpTransport sends the requests of one session. It bounds them and their
-// responses, and keeps the first failure, which the library does not hand on.
+// mcpTransport sends the HTTP requests of one MCP session. It limits their number and the size of the responses. It
+// stores the first failure, because the library does not return it.
 type mcpTransport struct {
 	base     http.RoundTripper
 	headers  map[string]string
-	end      context.CancelCauseFunc // of the call of the tool
-	atEnd    func(func())            // calls a function when the call of the tool has ended
+	end      context.CancelCauseFunc // ends the context of the tool call
+	atEnd    func(func())            // calls a function when the tool call has ended
 	requests atomic.Int32
 	failed   atomic.Pointer[error]
 }
 
-// RoundTrip adds the headers of the tool. Only the DELETE of the session outlives
-// the call of the tool; the library ends it after five seconds.
+// RoundTrip sends a request with the headers of the tool. Requests end with the tool call, except the DELETE of the
+// session, which the library ends after five seconds.
 func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	if req.Method != http.MethodDelete {
@@ -139,7 +137,7 @@ func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (t *mcpTransport) setFailed(err error) { t.failed.CompareAndSwap(nil, &err) }
 
-// failure words why a session failed, without addresses and headers.
+// failure returns an error that says why a session failed. The error contains no addresses and headers.
 func (t *mcpTransport) failure(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	switch {

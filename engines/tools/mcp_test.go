@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/engines/tools"
 )
 
-// TestMain is the client that the conformance tests start, if they do.
+// TestMain runs this test program as the MCP client of the conformance suite if MCP_CONFORMANCE_SCENARIO is set.
 func TestMain(m *testing.M) {
 	scenario := os.Getenv("MCP_CONFORMANCE_SCENARIO")
 	if scenario == "" {
@@ -43,8 +43,7 @@ func mcpTool(name, url string) *domain.Tool {
 	return &domain.Tool{Name: name, Parameters: map[string]any{"type": "object"}, MCP: &domain.ToolMCP{URL: url, Headers: map[string]string{"X-Key": "s3cret"}}}
 }
 
-// TestMCPConformance runs the client against the servers of
-// @modelcontextprotocol/conformance.
+// TestMCPConformance runs the client against the servers of @modelcontextprotocol/conformance. Every scenario must pass.
 func TestMCPConformance(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()
@@ -54,7 +53,7 @@ func TestMCPConformance(t *testing.T) {
 			t.Parallel()
 			var out []byte
 			var err error
-			for range 3 { // sse-retry fails where a busy machine resumes half a second late
+			for range 3 { // on a busy machine, sse-retry may resume too late and fail
 				out, err = exec.CommandContext(t.Context(), "node", "--import", "./testdata/globsync.mjs",
 					"../../cmd/callboard/testdata/clients/node_modules/@modelcontextprotocol/conformance/dist/index.js",
 					"client", "--scenario", scenario, "--command", self).CombinedOutput()
@@ -68,8 +67,8 @@ func TestMCPConformance(t *testing.T) {
 	}
 }
 
-// mcp speaks as the protocol's documentation shows it (revision 2025-06-18,
-// transports and tools): JSON for the handshake, a stream for the call.
+// mcp returns a server that responds as the MCP specification shows it (revision 2025-06-18, transports and tools). It
+// answers the handshake with JSON and the tool call with an event stream.
 func mcp(t *testing.T, call string) http.HandlerFunc {
 	t.Helper()
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -141,8 +140,8 @@ func TestToolOfMCPServerIsCalled(t *testing.T) {
 	}
 }
 
-// mcpServer answers in this process: by its function, or as a server should where
-// that gives no body.
+// mcpServer is an MCP server in the test process. If the function answer returns no body, the server sends the
+// response of a correct server.
 type mcpServer struct {
 	requests atomic.Int32
 	answer   func(r *http.Request, method string, n int) (kind string, body io.Reader, err error)
@@ -241,7 +240,7 @@ func TestMCPServerCannotBlockOrCrashClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { // it fails if a goroutine stays behind
+			synctest.Test(t, func(t *testing.T) { // synctest fails if a goroutine still runs at the end
 				server := &mcpServer{answer: c.answer}
 				client := &tools.Client{HTTP: &http.Client{Transport: server, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 				begun := time.Now()
@@ -253,7 +252,7 @@ func TestMCPServerCannotBlockOrCrashClient(t *testing.T) {
 				} else {
 					require.NoError(t, err)
 				}
-				time.Sleep(5 * time.Second) // of the bubble: as long as the DELETE of a session may take
+				time.Sleep(5 * time.Second) // fake time: the maximum duration of the DELETE of a session
 				assert.LessOrEqual(t, server.requests.Load(), int32(33))
 			})
 		})

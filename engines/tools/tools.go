@@ -1,6 +1,5 @@
-// Package tools does what models and pathways want done outside: requests over
-// HTTP and tools of MCP servers. It knows no call: it is handed a tool with its
-// arguments, judges them by the tool's schema, and answers what came of it.
+// Package tools calls the tools that language models and pathways use: HTTP requests and tools of MCP servers. It
+// checks the arguments against the tool's schema and returns the result as text. It knows nothing of telephone calls.
 package tools
 
 import (
@@ -21,19 +20,18 @@ import (
 	"github.com/callboard/callboard/engines/content"
 )
 
-// Bounds of a call of a tool.
+// Settings of all tool calls: the maximum response size in bytes, the timeout of MCP tools and the client's name.
 const (
 	maxAnswer  = 64 << 10
 	mcpTimeout = 15 * time.Second
 	agentName  = "callboard"
 )
 
-// Client calls tools. HTTP must refuse what tenants may not reach, and follow no
-// redirects.
+// Client calls tools. Its HTTP client must refuse addresses that tenants may not reach, and must not follow redirects.
 type Client struct{ HTTP *http.Client }
 
-// Call does what a tool does and answers with text or JSON. The error is fit to
-// be shown to a model: there is nothing secret in it.
+// Call runs a tool and returns its result as text or JSON. The error contains no secrets, so it may be shown to a
+// language model.
 func (c *Client) Call(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
 	if err := validation.CheckArguments(t.Parameters, arguments); err != nil {
 		return "", err
@@ -106,7 +104,7 @@ func setHeaders(req *http.Request, headers map[string]string, arguments map[stri
 	}
 }
 
-// read is the text of an answer.
+// read returns the body of an HTTP response as trimmed text.
 func read(resp *http.Response) (string, error) {
 	body, err := content.ReadBody(resp.Header, resp.Body, maxAnswer)
 	_, shown := errors.AsType[content.Error](err)
@@ -125,8 +123,7 @@ func read(resp *http.Response) (string, error) {
 	return strings.TrimSpace(text), nil
 }
 
-// failure tells why nothing came back, in words that hold nothing of the far
-// end's and no address.
+// failure returns an error that says why a request got no response. It contains no text of the server and no address.
 func failure(err error) error {
 	switch {
 	case errors.Is(err, access.ErrEgress):
@@ -144,7 +141,7 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// fillText puts arguments into the {{name}} of a text; used are their names.
+// fillText replaces each {{name}} in a text by the escaped argument of that name. used are the names that it found.
 func fillText(text string, arguments map[string]any, escape func(string) string) (filled string, used []string) {
 	var b strings.Builder
 	for {
@@ -165,13 +162,13 @@ func fillText(text string, arguments map[string]any, escape func(string) string)
 	}
 }
 
-// fillURL fills path and query, each as it has to be written there. A value
-// never becomes more than one step of a path.
+// fillURL replaces each {{name}} in the path and query of a URL and escapes the values accordingly. A value never
+// becomes more than one segment of the path.
 func fillURL(address string, arguments map[string]any) (filled string, used []string) {
 	path, query, asks := strings.Cut(address, "?")
 	path, used = fillText(path, arguments, func(s string) string {
 		if s == "." || s == ".." {
-			return "_" // a step of a path, never one up
+			return "_" // the value must not select a parent directory
 		}
 		return url.PathEscape(s)
 	})
@@ -182,7 +179,7 @@ func fillURL(address string, arguments map[string]any) (filled string, used []st
 	return path + "?" + query, append(used, more...)
 }
 
-// withRest appends the arguments that no place of the URL names.
+// withRest appends the arguments that are not in used to the query of the URL.
 func withRest(address string, arguments map[string]any, used []string) string {
 	rest := url.Values{}
 	for name, value := range arguments {
@@ -203,7 +200,7 @@ func withRest(address string, arguments map[string]any, used []string) string {
 	return address + "?" + rest.Encode()
 }
 
-// written is a value within a text.
+// written returns an argument as text: strings unchanged, nil as "", other values as JSON.
 func written(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -218,8 +215,8 @@ func written(v any) string {
 	return string(b)
 }
 
-// fillValue fills all strings of a JSON value. One that is nothing but {{name}}
-// becomes the argument as it is.
+// fillValue replaces each {{name}} in all strings of a JSON value. A string that consists only of {{name}} becomes the
+// argument itself, with its JSON type.
 func fillValue(v any, arguments map[string]any) any {
 	switch v := v.(type) {
 	case string:

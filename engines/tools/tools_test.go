@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/engines/tools"
 )
 
-// far is a server of a tool.
+// far is the HTTP server that a tool calls. It records the requests.
 type far struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -93,7 +93,7 @@ func TestToolErrorContainsNoSecrets(t *testing.T) {
 			_, _ = io.WriteString(w, strings.Repeat("x", 70<<10))
 		case "/slow":
 			<-r.Context().Done()
-			panic(http.ErrAbortHandler) // a response could still reach the client as it hangs up
+			panic(http.ErrAbortHandler) // without the abort, the client could still get a response
 		}
 	})
 	for path, want := range map[string]string{"/500": "it answered 500: out of order", "/moved": "it answered 302", "/long": "more than 65536 bytes", "/slow": "did not answer in time"} {

@@ -1,6 +1,5 @@
-// Package tracing passes trace contexts (W3C Trace Context) from API requests
-// to calls, and from calls to tools and webhooks. It passes on no baggage and no
-// tracestate.
+// Package tracing passes trace contexts (W3C Trace Context) from API requests to calls, and from calls to tools and
+// webhooks. It does not pass on baggage and tracestate.
 package tracing
 
 import (
@@ -18,41 +17,40 @@ import (
 
 const header = "traceparent"
 
-// ParseTraceParent reads a traceparent. The result is invalid where the text is.
+// ParseTraceParent parses a traceparent header. The result is invalid if the header is invalid.
 func ParseTraceParent(traceParent string) trace.SpanContext {
 	ctx := propagation.TraceContext{}.Extract(context.Background(), propagation.MapCarrier{header: traceParent})
 	return trace.SpanContextFromContext(ctx)
 }
 
-// FormatTraceParent writes a traceparent. It is "" for an invalid context.
+// FormatTraceParent returns the traceparent header of a span context, "" for an invalid context.
 func FormatTraceParent(c trace.SpanContext) string {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), carrier)
 	return carrier[header]
 }
 
-// OfRequest returns the trace context of the API request that ctx belongs to.
+// OfRequest returns the trace context of the API request in whose context a function runs.
 func OfRequest(ctx context.Context) domain.RequestTrace {
 	return domain.RequestTrace{TraceParent: FormatTraceParent(trace.SpanContextFromContext(ctx))}
 }
 
-// WithRequest returns a context that belongs to the API request of a trace.
+// WithRequest returns a copy of ctx that carries the trace context of an API request.
 func WithRequest(ctx context.Context, t domain.RequestTrace) context.Context {
 	return trace.ContextWithSpanContext(ctx, ParseTraceParent(t.TraceParent))
 }
 
-// SpanContexts returns the span contexts of calls and deliveries. A nil *SpanContexts
-// samples no trace that begins here.
+// SpanContexts returns the span contexts of calls and webhook deliveries. A nil *SpanContexts samples no trace that
+// begins in Callboard.
 type SpanContexts struct{ sampler sdktrace.Sampler }
 
-// NewSpanContexts returns SpanContexts that sample a share, from 0 to 1, of the traces that
-// begin here. The trace id decides. The others have the sampled flag of their
-// request.
+// NewSpanContexts returns SpanContexts that sample a share, from 0 to 1, of the traces that begin in Callboard. The
+// trace id determines whether a trace is sampled. A trace of an API client keeps the sampled flag of the client.
 func NewSpanContexts(share float64) *SpanContexts {
 	return &SpanContexts{sdktrace.TraceIDRatioBased(share)}
 }
 
-// Call returns the context of the span of a call; invalid: its id has no ULID.
+// Call returns the span context of a call. The result is invalid if the call has no trace and its id has no ULID.
 func (c *SpanContexts) Call(id, traceParent string) trace.SpanContext {
 	s := ParseTraceParent(traceParent).WithRemote(false)
 	if !s.IsValid() {
@@ -64,9 +62,8 @@ func (c *SpanContexts) Call(id, traceParent string) trace.SpanContext {
 	return s.WithSpanID(domain.SpanID(id))
 }
 
-// Delivery returns the contexts of the span of a webhook attempt and of its
-// parent: the call that the event is about, or the request that caused the
-// event. Without these the parent is invalid, and the attempt begins a trace.
+// Delivery returns the span contexts of a webhook delivery attempt and of its parent. The parent is the call of the
+// event, or the request that caused the event. Without either, parent is invalid and the attempt begins a trace.
 func (c *SpanContexts) Delivery(d *domain.Delivery) (parent, attempt trace.SpanContext) {
 	if strings.HasPrefix(d.Subject, string(domain.PrefixCall)+"_") {
 		parent = c.Call(d.Subject, d.TraceParent)
@@ -82,7 +79,7 @@ func (c *SpanContexts) Delivery(d *domain.Delivery) (parent, attempt trace.SpanC
 	return parent, attempt.WithRemote(false).WithSpanID(domain.SpanID(d.WebhookID, d.EventID, strconv.Itoa(d.Attempts)))
 }
 
-// root returns the context of a trace that begins here, without a span.
+// root returns a context with a new trace id, derived from a resource id, and without a span id.
 func (c *SpanContexts) root(id string) trace.SpanContext {
 	traceID, ok := domain.TraceID(id)
 	if !ok {
@@ -95,8 +92,8 @@ func (c *SpanContexts) root(id string) trace.SpanContext {
 	return trace.NewSpanContext(s)
 }
 
-// WrapClient returns a client whose requests have the trace context of their
-// context.Context.
+// WrapClient returns a copy of an HTTP client that adds the trace context of a request's context.Context as the
+// traceparent header.
 func WrapClient(c *http.Client) *http.Client {
 	traced := *c
 	traced.Transport = transport{c.Transport}
@@ -105,7 +102,7 @@ func WrapClient(c *http.Client) *http.Client {
 
 type transport struct{ http.RoundTripper }
 
-// RoundTrip sends a request.
+// RoundTrip sends a request with the traceparent header of its context.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if trace.SpanContextFromContext(r.Context()).IsValid() {
 		r = r.Clone(r.Context())

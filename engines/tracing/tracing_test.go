@@ -46,7 +46,7 @@ func TestCallTraceComesFromRequestOrCallID(t *testing.T) {
 		assert.NotEqual(t, parent[:35], got[:35])
 		assert.Equal(t, "-f7507d7171be40cf"+sampled, got[len(own):])
 	}
-	var none *tracing.SpanContexts // no collector
+	var none *tracing.SpanContexts // as in an installation without a trace collector
 	assert.False(t, none.Call(callID, "").IsSampled())
 	assert.False(t, none.Call("call_of_another_shape", "").IsValid())
 }

@@ -1,5 +1,5 @@
-// Package apitest tests the API against its own OpenAPI document. It validates responses and sends valid, boundary
-// and invalid requests to every route. It knows no route by name.
+// Package apitest tests the API against its own OpenAPI document. It sends valid, boundary and invalid requests to
+// every route and validates the responses. It takes all routes from the document.
 package apitest
 
 import (
@@ -28,7 +28,7 @@ type Contract struct {
 
 const documentURL = "http://apitest/openapi.json"
 
-// Read reads the contract from an OpenAPI document. It fails if the document is not valid JSON.
+// Read parses an OpenAPI document into a Contract. It fails if the document is not valid JSON.
 func Read(document []byte) (*Contract, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
@@ -46,7 +46,7 @@ func Read(document []byte) (*Contract, error) {
 	return c, nil
 }
 
-// Operation returns the operation of a request, nil if the document has none.
+// Operation returns the operation of the document that serves a method and path, nil if there is none.
 func (c *Contract) Operation(method, path string) *openapi.Operation {
 	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
@@ -67,7 +67,7 @@ func (c *Contract) Operation(method, path string) *openapi.Operation {
 	return best
 }
 
-// Check returns how a response violates the document, nil if it does not.
+// Check returns an error that says how a response violates the OpenAPI document, nil if it does not.
 func (c *Contract) Check(method, path string, status int, header http.Header, body []byte) error {
 	if method == http.MethodOptions { // CORS preflight requests are not in the document
 		return nil
@@ -124,23 +124,23 @@ func (c *Contract) Check(method, path string, status int, header http.Header, bo
 	return nil
 }
 
-// isOptionalHeader reports whether some responses omit a documented header. The rate limit headers are set once the
-// client is known.
+// isOptionalHeader reports whether a response may omit a documented header. The rate limit headers are missing until
+// the server has identified the client.
 func isOptionalHeader(name string) bool {
 	return strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "X-RateLimit-")
 }
 
-// CheckRequest returns how the JSON body of a request violates the document.
+// CheckRequest returns an error that says how the JSON body of a request violates the OpenAPI document, nil if it does not.
 func (c *Contract) CheckRequest(o *openapi.Operation, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "requestBody", "content", "application/json", "schema"}, body)
 }
 
-// CheckResponse returns how the JSON body of a response violates the document.
+// CheckResponse returns an error that says how the JSON body of a response violates the OpenAPI document, nil if it does not.
 func (c *Contract) CheckResponse(o *openapi.Operation, status int, body []byte) error {
 	return c.validate([]string{"paths", o.Path, strings.ToLower(o.Method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}, body)
 }
 
-// CompileAll compiles the schemas of all responses.
+// CompileAll compiles the schemas of all responses and returns the errors of the invalid ones.
 func (c *Contract) CompileAll() error {
 	var errs []error
 	for _, o := range c.Operations {
@@ -189,7 +189,7 @@ func pointer(parts ...string) string {
 	return documentURL + "#/" + strings.Join(parts, "/")
 }
 
-// isContinuous reports whether a GET route is a stream or a WebSocket, for which HEAD is 405.
+// isContinuous reports whether a GET route is an event stream or a WebSocket. Such a route answers HEAD with 405.
 func isContinuous(o *openapi.Operation) bool {
 	if o.Responses["101"] != nil {
 		return true

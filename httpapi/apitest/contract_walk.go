@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Request is a request that a walk sends.
+// Request is an HTTP request that a Walk sends.
 type Request struct {
 	Method string
 	Path   string // the path and its query
@@ -30,8 +30,8 @@ type Reply struct {
 	Body   []byte
 }
 
-// Walk sends requests to every route of a document and checks the responses. The same seed sends the same requests
-// if the service returns the same ids.
+// Walk sends generated requests to every route of an OpenAPI document and checks the responses. The same seed
+// generates the same requests if the service returns the same ids.
 type Walk struct {
 	Contract *Contract
 	Seed     uint64
@@ -51,23 +51,23 @@ type Walk struct {
 	bodies   map[string][]byte // last accepted JSON body by operation
 }
 
-// Tally is the result of a walk.
+// Tally holds the number of requests of a walk and the violations that it found.
 type Tally struct {
 	Sent       int
 	Unaccepted []string // operations that accepted no valid request
 	Faults     []string // violations, at most one of a kind per operation
 }
 
-// attempt is a request and what is expected of the response.
+// attempt is a generated request with the properties that determine which responses are correct.
 type attempt struct {
 	Request
 	good        bool     // the request is valid by the OpenAPI document
 	bad         bool     // the request is invalid by the OpenAPI document
 	wrongFields []string // fields that an error may name; empty: an error may name none
-	label       string   // kind of the request, for fault messages
+	label       string   // description of the request in messages about faults
 }
 
-// Run sends the requests of all rounds.
+// Run sends the requests of all rounds and returns the violations that it found.
 func (w *Walk) Run() (Tally, error) {
 	w.valueMaker = valueMaker{
 		Rand: rand.New(rand.NewPCG(w.Seed, w.Seed)), doc: w.Contract.Document, url: w.URL,
@@ -119,7 +119,8 @@ func (w *Walk) Run() (Tally, error) {
 	return t, nil
 }
 
-// checkHead sends a GET request as HEAD. It returns what is wrong with the response, "" if nothing is.
+// checkHead sends a GET request again with the method HEAD. It describes what is wrong with the response, "" if
+// nothing is.
 func (w *Walk) checkHead(a attempt) (string, error) {
 	a.Method = http.MethodHead
 	r, err := w.Send(a.Request)
@@ -136,7 +137,8 @@ func (w *Walk) checkHead(a attempt) (string, error) {
 	return "", nil
 }
 
-// order returns the operations of a round: first those that create resources, last those that delete them.
+// order returns the operations of a round in the order of their requests: first those that create resources, last
+// those that delete resources.
 func (w *Walk) order(round int) []*openapi.Operation {
 	var creates, uses, removes []*openapi.Operation
 	for _, o := range w.Contract.Operations {
@@ -155,7 +157,7 @@ func (w *Walk) order(round int) []*openapi.Operation {
 	return slices.Concat(creates, uses, removes)
 }
 
-// newAttempt creates a request. The first rounds send valid requests only, so that resources exist.
+// newAttempt generates a request for an operation. The first rounds send valid requests only, so that resources exist.
 func (w *Walk) newAttempt(o *openapi.Operation, round int) attempt {
 	a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true, label: "good:"}
 	kind := 0
@@ -171,7 +173,8 @@ func (w *Walk) newAttempt(o *openapi.Operation, round int) attempt {
 	return a
 }
 
-// body returns a request body and records in the attempt whether the body is valid.
+// body generates a request body and records in the attempt whether the body is valid. kind selects the fault, if any,
+// that the body gets.
 func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, body []byte) {
 	if len(o.Bodies) == 0 {
 		return "", nil
@@ -193,7 +196,7 @@ func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, b
 		value, a.wrongFields = invalidateValue(w.Rand, bodyValues(w.doc, o.Bodies[media], value, "", "", nil, nil))
 		a.label = "spoiled:"
 	}
-	body, _ = json.Marshal(value) // a plain value: marshaling cannot fail
+	body, _ = json.Marshal(value) // marshaling cannot fail for decoded JSON
 	if kind == 5 {
 		body, a.good, a.label = malformedBody(w.Rand, body), false, "malformed:"
 		return media, body
@@ -208,7 +211,7 @@ func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, b
 	return media, body
 }
 
-// otherBody returns a request body that is not JSON.
+// otherBody generates a request body of a media type other than JSON: a form, or an uploaded file.
 func (w *Walk) otherBody(o *openapi.Operation, media string) (kind string, body []byte) {
 	if media == "application/x-www-form-urlencoded" {
 		form := url.Values{}
@@ -232,7 +235,7 @@ func (w *Walk) otherBody(o *openapi.Operation, media string) (kind string, body 
 	return media, []byte(text)
 }
 
-// path fills the parameters of a path.
+// path returns the path of an operation with generated parameters. With junk the parameters are invalid ids.
 func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 	path := o.Path
 	for _, p := range o.Parameters {
@@ -255,7 +258,7 @@ func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
 	return path
 }
 
-// kindBelow returns the kind of the ids below a collection.
+// kindBelow returns the id prefix, such as call, of the resources in a collection. name is the path parameter.
 func (w *Walk) kindBelow(collection, name string) string {
 	if kind, ok := strings.CutSuffix(name, "_id"); ok {
 		return kind
@@ -263,7 +266,7 @@ func (w *Walk) kindBelow(collection, name string) string {
 	return w.pool.kinds[collection]
 }
 
-// query returns a query and sets the header parameters.
+// query generates the query parameters of a request. It also sets the header parameters of the attempt.
 func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 	q := url.Values{}
 	if kind == 7 && strings.HasPrefix(o.Path, "/v1/") && w.IntN(4) == 0 {
@@ -291,14 +294,14 @@ func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
 			a.wrongFields = append(a.wrongFields, p.Name)
 		}
 		if s.MaxLength == nil && s.Type() == "string" && len(s.Enum) == 0 || p.Name == "cursor" {
-			a.good = false // its format is described in words only
+			a.good = false // the schema does not express the format of the parameter
 		}
 		q.Set(p.Name, v)
 	}
 	return q
 }
 
-// collectIDs records the ids of created resources.
+// collectIDs adds the resource ids in a response to the pool, so that later requests use them.
 func (w *Walk) collectIDs(o *openapi.Operation, r Reply) {
 	if r.Status >= http.StatusMultipleChoices || r.Header.Get("Content-Type") != "application/json" {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Patterns for the name and for the description of a field that holds an id.
+// idByName matches the names, and idByWord the descriptions, of fields that hold a resource id.
 var (
 	idByName = regexp.MustCompile(`(^|_)ids?$`)
 	idByWord = regexp.MustCompile(`\bids?\b`)

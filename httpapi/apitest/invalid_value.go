@@ -13,7 +13,7 @@ import (
 
 // bodyValue is a value in a request body with its path and a function that replaces it.
 type bodyValue struct {
-	path   string // as errors name it, for example a.b[2].c; "": the whole body
+	path   string // path as in error responses, for example a.b[2].c; "": the whole body
 	name   string
 	schema *openapi.Schema
 	value  any
@@ -21,7 +21,7 @@ type bodyValue struct {
 	set    func(any)
 }
 
-// bodyValues returns all values in a body that have a schema.
+// bodyValues returns v, a part of a request body, and all values inside it that have a schema.
 func bodyValues(doc *openapi.Document, s *openapi.Schema, v any, path, name string, parent map[string]any, set func(any)) []bodyValue {
 	s, _ = doc.Resolve(s)
 	all := []bodyValue{{path, name, s, v, parent, set}}
@@ -42,8 +42,8 @@ func bodyValues(doc *openapi.Document, s *openapi.Schema, v any, path, name stri
 	return all
 }
 
-// invalidateValue replaces one value of a body by a probably invalid one. It returns the fields that an error about
-// that value may name.
+// invalidateValue replaces a random value of a body by a value that is probably invalid. named are the fields, one of
+// which a correct error response names.
 func invalidateValue(r *rand.Rand, all []bodyValue) (body any, named []string) {
 	p := all[r.IntN(len(all))]
 	if len(all) > 1 && p.path == "" && r.IntN(2) == 0 {
@@ -106,7 +106,7 @@ func wrongNumber(r *rand.Rand, s *openapi.Schema) any {
 	return all[r.IntN(len(all))]
 }
 
-// malformedBody returns a body that is no JSON, or JSON of the wrong type.
+// malformedBody returns a body that is not valid JSON, or JSON of the wrong type. Some of the bodies contain good.
 func malformedBody(r *rand.Rand, good []byte) []byte {
 	all := [][]byte{
 		nil, []byte("{"), []byte("[]"), []byte("null"), []byte(`"text"`), []byte("17"), []byte("\xff\xfe{}"), []byte(`{"a":1}{"b":2}`),

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// failure is the decoded error envelope.
+// failure is the decoded body of an error response.
 type failure struct {
 	Error struct {
 		Code      string `json:"code"`
@@ -26,7 +26,7 @@ type failure struct {
 	} `json:"error"`
 }
 
-// params returns the fields that an error names.
+// params returns the request fields that an error response names.
 func (f failure) params() []string {
 	var all []string
 	if f.Error.Param != "" {
@@ -40,7 +40,7 @@ func (f failure) params() []string {
 	return all
 }
 
-// checkResponse returns what is wrong with the response to a request, "" if nothing is.
+// checkResponse describes what is wrong with the response to an attempt, "" if nothing is.
 func (w *Walk) checkResponse(o *openapi.Operation, a attempt, r Reply) string {
 	if err := w.Contract.Check(a.Method, a.Path, r.Status, r.Header, r.Body); err != nil {
 		return err.Error()
@@ -65,7 +65,7 @@ func (w *Walk) checkResponse(o *openapi.Operation, a attempt, r Reply) string {
 	}
 	var f failure
 	if r.Header.Get("Content-Type") != "application/json" || json.Unmarshal(r.Body, &f) != nil || f.Error.Code == "" {
-		return "" // an HTML page or an OAuth error
+		return "" // the response is an HTML page or an OAuth error, which have no error envelope
 	}
 	if f.Error.RequestID != r.Header.Get("X-Request-Id") || f.Error.Message == "" {
 		return "the error has no message or a wrong request id"
@@ -101,23 +101,23 @@ func reportsProblems(body []byte) bool {
 	return json.Unmarshal(body, &problems) == nil && len(problems.Rows)+len(problems.Problems) > 0
 }
 
-// isAboutEarlierField reports whether an error names fields that are checked before the items of a list, while only
-// items were made invalid.
+// isAboutEarlierField reports whether only list items were made invalid, but the error names fields outside the list.
+// Such an error is allowed, because the server checks those fields first.
 func isAboutEarlierField(params, named []string) bool {
 	item := func(path string) bool { return strings.HasPrefix(path, "items[") }
 	return len(params) > 0 && !slices.ContainsFunc(params, item) && len(named) > 0 && !slices.ContainsFunc(named, func(path string) bool { return !item(path) })
 }
 
-// needsNoField reports whether an error may omit the field: an error about the whole body, or an error that is no
-// validation error.
+// needsNoField reports whether an error response may omit the name of the wrong field. It may if the error is about
+// the whole body or is not a validation error.
 func needsNoField(code string, a attempt) bool {
 	return strings.HasPrefix(code, "idempotency") || code != "validation_error" || a.label == "malformed:" || slices.Contains(a.wrongFields, "")
 }
 
-// indexPattern matches list indexes, which an error about a value of the wrong type may omit.
+// indexPattern matches the list indexes in a parameter path. An error about a value of the wrong type may omit them.
 var indexPattern = regexp.MustCompile(`\[\d+\]`)
 
-// namesField reports whether an error names one of the wrong fields or a value inside one.
+// namesField reports whether params, the fields that an error names, include a wrong field or a value inside one.
 func namesField(params, wrong []string) bool {
 	for _, p := range params {
 		for _, n := range wrong {

@@ -12,11 +12,11 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// maxRepairs bounds the repairs of one valid request.
+// maxRepairs is how often the walk may repair and resend one valid request that the service refuses.
 const maxRepairs = 5
 
-// repairRequest changes a request by the errors in its response, because schemas do not express all rules. It adds
-// missing fields and removes fields that are not allowed. It returns whether the request has changed.
+// repairRequest changes a request that the service refused, because schemas do not express all rules. It adds the
+// missing fields and removes the fields that the error names. It reports whether the request has changed.
 func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	var f failure
 	var body map[string]any
@@ -31,7 +31,7 @@ func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
 	return changed
 }
 
-// splitParam splits a parameter path such as a.b[2].c into its steps.
+// splitParam splits a parameter path into its names and indexes: a.b[2].c becomes a, b, 2 and c.
 func splitParam(param string) []string {
 	return strings.FieldsFunc(param, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
 }
@@ -86,8 +86,8 @@ func (w *Walk) nonEmptyValue(s *openapi.Schema, name string) any {
 	return w.value(s, name, 2, false)
 }
 
-// knownBody returns a body that was accepted before, or the example of the document, with current ids. It returns
-// nil if there is neither.
+// knownBody returns the last body that an operation accepted, or the example in the document, with ids of existing
+// resources. It returns nil if there is neither.
 func (w *Walk) knownBody(o *openapi.Operation) any {
 	text := w.bodies[o.ID]
 	if text == nil && o.Examples["application/json"] != nil {
@@ -101,7 +101,7 @@ func (w *Walk) knownBody(o *openapi.Operation) any {
 	return body
 }
 
-// renewIDs replaces ids by current ones and unique values by unused ones.
+// renewIDs replaces the ids in a value by ids of existing resources, and unique values by unused ones.
 func (w *Walk) renewIDs(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -11,20 +11,19 @@ import (
 	"github.com/callboard/callboard/httpapi/openapi"
 )
 
-// Isolation is the result of requests for the resources of another workspace.
+// Isolation is the result of CheckIsolation, which requests the resources of another workspace.
 type Isolation struct {
 	Checked   []string // routes that were requested with the id of an existing resource
 	Unchecked []string // routes for which the owner has no resource
 	Faults    []string // routes that did not answer 404 not_found
 }
 
-// maxBodies bounds the valid bodies that are sent to a route. A route that refuses all of them checks the body
-// before the path.
+// maxBodies is the number of valid bodies that are sent to a route until one passes the body validation. A route that
+// refuses all of them validates the body before the id in the path.
 const maxBodies = 12
 
-// CheckIsolation requests every resource in a path as a principal of another workspace with all permissions. Every
-// route must answer 404 not_found. The resources are those that Run has created, and made: ids by the path of their
-// collection.
+// CheckIsolation requests resources with a credential of another workspace that has all permissions. Every route with
+// an id must answer 404 not_found. The ids are those in made, by collection path, or those of resources that Run created.
 func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply, error)) (Isolation, error) {
 	var out Isolation
 	there := maps.Clone(made)
@@ -59,7 +58,7 @@ func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply,
 	return out, nil
 }
 
-// existingID returns the id of an existing resource of a collection, "" if there is none.
+// existingID returns the id of a resource that still exists in a collection, "" if there is none.
 func (w *Walk) existingID(collection, name string) (string, error) {
 	kind := w.kindBelow(collection, name)
 	for _, id := range slices.Backward(w.pool.ids[kind]) {
@@ -74,8 +73,8 @@ func (w *Walk) existingID(collection, name string) (string, error) {
 	return "", nil
 }
 
-// requestForeign sends valid requests until one passes the checks of its body. It returns how the response differs
-// from 404 not_found, "" if it does not.
+// requestForeign requests a resource of another workspace with generated bodies until one passes the body validation.
+// It describes how the response differs from 404 not_found, "" if it does not.
 func (w *Walk) requestForeign(o *openapi.Operation, name, id string, send func(Request) (Reply, error)) (string, error) {
 	var r Reply
 	for range maxBodies {
@@ -104,7 +103,7 @@ func (w *Walk) requestForeign(o *openapi.Operation, name, id string, send func(R
 	return fmt.Sprintf("only its body was looked at: %d %.300s", r.Status, r.Body), nil
 }
 
-// requiredQuery returns the required query parameters of a route.
+// requiredQuery returns a query string with generated values for the required query parameters of an operation.
 func (w *Walk) requiredQuery(o *openapi.Operation) string {
 	var all []string
 	for _, p := range o.Parameters {

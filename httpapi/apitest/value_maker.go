@@ -20,11 +20,11 @@ type valueMaker struct {
 	url  string // base of URLs that the service may fetch or notify; "": example.com
 }
 
-// maxDepth bounds the depth of values with recursive schemas.
+// maxDepth is the depth at which generated values stop to nest, because schemas may be recursive.
 const maxDepth = 6
 
-// value returns a valid value for a schema. name is the name of its field. With edge the value is at a limit of the
-// schema.
+// value returns a valid value for a schema. name is the name of the field that holds the value. With edge, numbers and
+// lengths are at a limit of the schema.
 func (m *valueMaker) value(s *openapi.Schema, name string, deep int, edge bool) any {
 	s, null := m.doc.Resolve(s)
 	if null && m.IntN(8) == 0 {
@@ -109,8 +109,8 @@ func (m *valueMaker) list(s *openapi.Schema, name string, deep int, edge bool) [
 	return out
 }
 
-// text returns a string. It guesses the meaning from the name of the field, because schemas express it only in
-// descriptions.
+// text returns a string for a field. The name of the field determines its content, such as a phone number, because
+// schemas describe the content in words only.
 func (m *valueMaker) text(s *openapi.Schema, name string, edge bool) string {
 	minimum, maximum := 0, 64
 	if s.MinLength != nil {
@@ -142,7 +142,7 @@ func (m *valueMaker) text(s *openapi.Schema, name string, edge bool) string {
 	return v[:max(minimum, min(len(v), maximum))]
 }
 
-// edgeText returns a string of minimum or maximum length, or a string that often breaks programs.
+// edgeText returns a string of the minimum or maximum length, or a string that programs often handle wrongly.
 func (m *valueMaker) edgeText(least, most int) string {
 	all := []string{
 		strings.Repeat("a", least), strings.Repeat("b", most), strings.Repeat("ü", most), "", " ", "0", "-1", "null", "../../etc/passwd", "' OR 1=1 --", "{{name}}",
@@ -193,7 +193,7 @@ func (m *valueMaker) guessByName(name string) string {
 	return ""
 }
 
-// localURL returns a value, or a URL of the test server in place of an external URL.
+// localURL returns v, or a URL of the test server if v is an external URL.
 func (m *valueMaker) localURL(name string, v any) any {
 	text, _ := v.(string)
 	if m.url == "" || !strings.Contains(name, "url") || !strings.HasPrefix(text, "https://") {
@@ -202,7 +202,7 @@ func (m *valueMaker) localURL(name string, v any) any {
 	return m.testURL(0)
 }
 
-// testURL returns a URL that the service may fetch or notify.
+// testURL returns a URL to which the service may send requests. n makes URLs distinct.
 func (m *valueMaker) testURL(n int) string {
 	if m.url != "" {
 		return m.url + "/" + strconv.Itoa(n)
@@ -210,7 +210,7 @@ func (m *valueMaker) testURL(n int) string {
 	return "https://example.com/" + strconv.Itoa(n)
 }
 
-// textMatching returns a string that matches one of the few patterns of the document.
+// textMatching returns a string that matches a pattern of the OpenAPI document, "" if none of its samples does.
 func textMatching(pattern string) string {
 	for _, v := range []string{"1w23#", "abc", "a1", "A", "1", "12:30", "2026-01-01", "+12025550123"} {
 		if matchesPattern(pattern, v) {
@@ -239,7 +239,7 @@ func (m *valueMaker) number(s *openapi.Schema, edge, whole bool) any {
 	return v
 }
 
-// idPool holds the latest ids of created resources by kind.
+// idPool holds the latest ids of created resources by kind, the prefix of the id.
 type idPool struct {
 	ids      map[string][]string
 	kinds    map[string]string // kind of the ids below a collection path
@@ -248,7 +248,7 @@ type idPool struct {
 
 const maxIDs = 12
 
-// add adds an id of the form kind_ULID.
+// add adds an id of the form kind_ULID to the pool. It ignores other ids and excluded ids.
 func (p *idPool) add(id string) {
 	kind, rest, ok := cutLast(id, "_")
 	if !ok || len(rest) != 26 || p.excluded[id] || slices.Contains(p.ids[kind], id) {
@@ -260,8 +260,8 @@ func (p *idPool) add(id string) {
 	}
 }
 
-// random returns a random id of a kind, "" if there is none. The kind may be part of a longer field name, such as
-// forward_agent.
+// random returns a random id of a kind, "" if there is none. kind may also be a longer field name that begins or ends
+// with the kind, such as forward_agent for agent.
 func (p *idPool) random(r *rand.Rand, kind string) string {
 	for _, k := range slices.Sorted(maps.Keys(p.ids)) {
 		if (k == kind || strings.HasSuffix(kind, "_"+k) || strings.HasPrefix(kind, k+"_")) && len(p.ids[k]) > 0 {
@@ -271,7 +271,7 @@ func (p *idPool) random(r *rand.Rand, kind string) string {
 	return ""
 }
 
-// last returns the newest id of a kind.
+// last returns the most recently added id of a kind, "" if there is none. kind may also be a longer field name.
 func (p *idPool) last(kind string) string {
 	for _, k := range slices.Sorted(maps.Keys(p.ids)) {
 		if all := p.ids[k]; (k == kind || strings.HasSuffix(kind, "_"+k) || strings.HasPrefix(kind, k+"_")) && len(all) > 0 {

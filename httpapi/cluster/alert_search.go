@@ -19,8 +19,8 @@ const (
 	alertSearchTimeout = 20 * time.Second
 )
 
-// SearchAlerts asks the other shards to evaluate alert rules for their workspaces. In an installation with one
-// shard the result is empty.
+// SearchAlerts requests from the other shards the results of alert rules for their workspaces. In an installation with
+// one shard there are no results.
 func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	e := cl.shards
 	if e == nil {
@@ -53,7 +53,8 @@ func (cl *Cluster) SearchAlerts(ctx context.Context, rules []*domain.AlertRule) 
 	return out
 }
 
-// shardsOfRules returns the other shards that own workspaces which the rules watch.
+// shardsOfRules returns the other shards that own a workspace which a rule watches. A rule without a workspace
+// watches all shards.
 func shardsOfRules(e Shards, rules []*domain.AlertRule) (shards []int) {
 	watched := make(map[int]bool)
 	for _, r := range rules {

@@ -1,4 +1,4 @@
-// Package cluster sends requests to the other nodes of the installation and answers theirs.
+// Package cluster sends requests to the other nodes of the installation and answers requests of other nodes.
 package cluster
 
 import (
@@ -13,15 +13,16 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Shards sends requests to the shards of the installation. An operator's request for a workspace of another shard
-// is authenticated and counted on this node and runs on the node that owns the shard.
+// Shards sends requests to the shards of the installation. If an operator's request concerns a workspace of another
+// shard, this node authenticates and counts it. The node that owns the shard runs it.
 type Shards interface {
 	// IsElsewhere reports whether another shard owns a workspace.
 	IsElsewhere(workspaceID string) bool
-	// Send sends a request to the shard of a workspace. For workspaceID "" it sends to the shard of the next new
-	// workspace, which seed determines. The request may arrive twice.
+	// Send sends a request to the shard of a workspace. If workspaceID is "", it sends the request to the shard that
+	// creates a new workspace, which seed determines. The request may arrive twice.
 	Send(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error)
-	// Own returns this shard, Others the other shards, and ShardOf the shard of a workspace.
+	// Own returns the number of this shard, Others the numbers of the other shards. ShardOf returns the shard of a
+	// workspace.
 	Own() int
 	Others() []int
 	ShardOf(workspaceID string) int
@@ -30,7 +31,7 @@ type Shards interface {
 }
 
 const (
-	// forwardTimeout bounds the response time of another node. maxResponse bounds the size of its response in
+	// forwardTimeout is the maximum response time of another node. maxResponse is the maximum size of its response in
 	// bytes.
 	forwardTimeout = 20 * time.Second
 	maxResponse    = 8 << 20
@@ -42,7 +43,7 @@ type Node struct {
 	OwnedShards []int
 }
 
-// Services are the services with which a node answers other nodes.
+// Services are the services that answer the requests of other nodes.
 type Services struct {
 	Load        NodeLoad
 	AlertSearch AlertSearch
@@ -52,15 +53,15 @@ type Services struct {
 
 // NodeLoad measures the load of this node.
 type NodeLoad interface {
-	// LocalReport returns the load of this node and its workspaces, at most a second old, without sums. requests returns
-	// the number of requests of a workspace in the last minute.
+	// LocalReport returns the load of this node and its workspaces, at most a second old. The report has no totals. The
+	// function requests returns the number of requests of a workspace in the last minute.
 	LocalReport(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error)
 }
 
-// AlertSearch evaluates alert rules for other shards.
+// AlertSearch evaluates alert rules on behalf of other shards.
 type AlertSearch interface {
-	// EvaluateRules evaluates rules of another shard for the workspaces of this shard. It returns the findings by rule
-	// id.
+	// EvaluateRules evaluates alert rules of another shard for the workspaces of this shard. It returns the findings by
+	// rule id.
 	EvaluateRules(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error)
 }
 
@@ -69,7 +70,7 @@ type Workspaces interface {
 	ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error)
 }
 
-// Idempotency carries the idempotency of a request to the node that runs it.
+// Idempotency encodes the idempotency state of a request, so that another node can run the request.
 type Idempotency interface {
 	// EncodeRequest encodes the idempotency state of a request that this node has admitted. DecodeRequest restores the state on the
 	// node that runs the request.
@@ -86,7 +87,7 @@ type Config struct {
 	Services Services
 }
 
-// Cluster forwards requests to other nodes, answers requests of other nodes and sums the load of all nodes.
+// Cluster forwards requests to other nodes, answers requests of other nodes and adds up the load of all nodes.
 type Cluster struct {
 	*router.Router // set before the first request
 
@@ -109,7 +110,7 @@ func New(cfg Config) *Cluster {
 	}
 }
 
-// Register registers the routes for other nodes. Client requests to these paths match no route.
+// Register registers the routes that serve requests of other nodes. Requests of clients to these paths get not_found.
 func (cl *Cluster) Register(r *router.Router) {
 	cl.Router = r
 	cl.registerLoad()

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/httpapi/v1/operator"
 )
 
-// forwardedHeader describes an authenticated request to the node that runs it.
+// forwardedHeader is the header, as base64 of JSON, that describes an authenticated request to the node that runs it.
 type forwardedHeader struct {
 	Principal domain.Principal `json:"principal"`
 	RequestID string           `json:"request_id"`
@@ -65,8 +65,8 @@ func (cl *Cluster) Forward(c *fiber.Ctx, route string, body []byte) (bool, error
 	return true, cl.forward(c, v, route == http.MethodPost+" /v1/workspaces", body, send)
 }
 
-// destination returns the sender for the shard or node that a request concerns. nil stands for this shard, whose
-// handler also reports invalid ids.
+// destination returns the sender for the shard or node that a request concerns. It returns nil if this node must
+// handle the request, also for an invalid id, which the handler reports.
 func (cl *Cluster) destination(c *fiber.Ctx, route string, body []byte) (sender, error) {
 	const path = "/v1/workspaces"
 	_, at, _ := strings.Cut(route, " ")
@@ -88,7 +88,8 @@ func (cl *Cluster) destination(c *fiber.Ctx, route string, body []byte) (sender,
 	}, nil
 }
 
-// nodeDestination returns the sender for the node that the body names, nil for this node.
+// nodeDestination returns the sender for the node that the request body names. It returns nil if this node must handle
+// the request.
 func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 	var choice operator.NodeChoice
 	if json.Unmarshal(body, &choice) != nil || choice.NodeID == "" || router.RequireOperator(router.RequestOf(c.UserContext()).Principal) != nil {
@@ -104,8 +105,8 @@ func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 	}, nil
 }
 
-// forwardedRequest returns a copy of a request for another shard, with its forwarding header. The string is the
-// encoded idempotency state.
+// forwardedRequest returns a copy of a request for another shard, with the header that describes its principal. The
+// returned string is the encoded idempotency state.
 func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
 	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: cl.idempotency.EncodeRequest(ctx)}
 	text, err := json.Marshal(l)
@@ -124,7 +125,7 @@ func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, meth
 	return r, l.Turn, nil
 }
 
-// sender sends a request to its destination.
+// sender sends a request to another shard. seed determines the shard of a new workspace.
 type sender func(ctx context.Context, seed string, r *http.Request) (*http.Response, error)
 
 // forward sends a request to another shard and answers with the response of that shard.

@@ -23,14 +23,14 @@ import (
 
 const (
 	loadRoute    = "/node/load"    // returns the load of a shard to other shards
-	loadTimeout  = 3 * time.Second // for all shards; listing the workspaces of one shard has two seconds
+	loadTimeout  = 3 * time.Second // to query all shards
 	maxQueries   = 256             // concurrent requests to other shards
 	loadMaxAge   = time.Second
 	singleNodeID = "node_alone"
 )
 
-// loadCache holds the last load of all shards. The shards are queried at most once per second, even if many
-// operators watch the load. The zero value is ready to use.
+// loadCache holds the last load report of all shards. The shards are queried at most once per second, even if many
+// operators view the load. The zero value is ready to use.
 type loadCache struct {
 	mu         sync.Mutex
 	at         time.Time
@@ -40,7 +40,7 @@ type loadCache struct {
 	generation int           // incremented by changes that make a load outdated
 }
 
-// reset drops the cached load after a change that the load shows.
+// reset drops the cached load report, which a change has made outdated.
 func (l *loadCache) reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,11 +48,11 @@ func (l *loadCache) reset() {
 	l.report = nil
 }
 
-// ResetLoad drops the cached load after a change that the load shows.
+// ResetLoad drops the cached load report. Call it after a change that the report must show.
 func (cl *Cluster) ResetLoad() { cl.loads.reset() }
 
-// Load returns the load of all shards and of all nodes, at most loadMaxAge old. Concurrent callers share one query.
-// Callers must not change the results.
+// Load returns the load report of all shards and the load of each node, at most loadMaxAge old. Concurrent callers
+// share one query. Callers must not change the results.
 func (cl *Cluster) Load(ctx context.Context) (*load.Report, []*load.NodeNow, error) {
 	l := &cl.loads
 	for {
@@ -99,8 +99,8 @@ func (cl *Cluster) queryLoad(ctx context.Context, generation int) (report *load.
 	return load.Merge(own, others...), cl.nodeLoads(own, reports), nil
 }
 
-// shardLoads returns the load of each shard that answers. others holds the loads of the other shards, plus one for
-// the workspaces of shards that did not answer.
+// shardLoads returns the report of each shard that answers. others are the reports of the other shards, plus one
+// report that lists the workspaces of shards that did not answer.
 func (cl *Cluster) shardLoads(ctx context.Context, own *load.Report) (reports map[int]*load.Report, others []*load.Report, err error) {
 	e := cl.shards
 	if e == nil {
@@ -125,8 +125,8 @@ func (cl *Cluster) shardLoads(ctx context.Context, own *load.Report) (reports ma
 	return reports, others, err
 }
 
-// queryShards queries other shards, at most maxQueries at a time. The result omits shards without a response that
-// isValid accepts.
+// queryShards sends a request to each of the given shards, at most maxQueries at a time. It returns the responses that
+// isValid accepts, by shard.
 func queryShards[T any](ctx context.Context, cl *Cluster, shards []int, newRequest func(context.Context) (*http.Request, error), isValid func(*T) bool) map[int]*T {
 	responses := make(map[int]*T, len(shards)+1)
 	var mu sync.Mutex
@@ -153,7 +153,7 @@ func queryShards[T any](ctx context.Context, cl *Cluster, shards []int, newReque
 	return responses
 }
 
-// ownedShards returns the shards that a live node owns. Other shards cannot answer.
+// ownedShards returns those of the given shards that a live node owns. A shard without an owner cannot answer.
 func (cl *Cluster) ownedShards(shards []int) []int {
 	if cl.nodes == nil {
 		return shards
@@ -188,7 +188,7 @@ func queryShard[T any](ctx context.Context, cl *Cluster, shard int, newRequest f
 	return response, json.Unmarshal(text, response)
 }
 
-// unansweredLoad returns a load that lists the workspaces of shards that did not answer.
+// unansweredLoad returns a load report that lists the workspaces of the shards that did not answer.
 func (cl *Cluster) unansweredLoad(ctx context.Context, own *load.Report, reports map[int]*load.Report) (*load.Report, error) {
 	out := &load.Report{Node: own.Node}
 	for q := (record.PageQuery{Limit: 100}); ; {
@@ -210,7 +210,7 @@ func (cl *Cluster) unansweredLoad(ctx context.Context, own *load.Report, reports
 	}
 }
 
-// liveNodes returns the live nodes. Without a cluster it returns this node only.
+// liveNodes returns the live nodes of the installation, or only this node if the installation has no others.
 func (cl *Cluster) liveNodes() []Node {
 	if cl.nodes == nil {
 		return []Node{{NodeNow: load.NodeNow{ID: singleNodeID, Version: cl.version, Here: true}, OwnedShards: []int{0}}}
@@ -218,7 +218,7 @@ func (cl *Cluster) liveNodes() []Node {
 	return cl.nodes()
 }
 
-// nodeLoads sums the loads of the shards of each node.
+// nodeLoads returns the load of each node: the sum of the loads of its shards.
 func (cl *Cluster) nodeLoads(own *load.Report, reports map[int]*load.Report) []*load.NodeNow {
 	all := cl.liveNodes()
 	out := make([]*load.NodeNow, len(all))
@@ -240,7 +240,7 @@ func (cl *Cluster) nodeLoads(own *load.Report, reports map[int]*load.Report) []*
 				n.Ready, n.Reason = false, p.Node.Reason
 			}
 		}
-		if n.Here { // known without a query of its shards
+		if n.Here { // the load of this node is known without a query
 			n.Drain = own.Node.Drain
 		}
 		out[i] = &n
@@ -248,14 +248,14 @@ func (cl *Cluster) nodeLoads(own *load.Report, reports map[int]*load.Report) []*
 	return out
 }
 
-// OwnsNode reports whether a node id is that of this node. Errors: not_found, and invalid_state if the node owns no
-// shard.
+// OwnsNode reports whether id is the id of this node. Errors: not_found for an unknown node, invalid_state for another
+// node that owns no shard.
 func (cl *Cluster) OwnsNode(id string) (bool, error) {
 	_, here, err := cl.shardsOfNode(id)
 	return here, err
 }
 
-// shardsOfNode returns the shards that a node owns. here reports whether it is this node.
+// shardsOfNode returns the shards that a node owns. here reports whether the node is this one.
 func (cl *Cluster) shardsOfNode(id string) (shards []int, here bool, err error) {
 	for _, n := range cl.liveNodes() {
 		switch {

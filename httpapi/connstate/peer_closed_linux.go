@@ -8,8 +8,8 @@ import (
 )
 
 // PeerClosed reports whether the peer has closed a connection, even if received data is still unread. It does not
-// block. If the connection has a method PeerClosed, that method decides; a connection with a method NetConn is
-// unwrapped. A connection without a socket counts as open.
+// block. It uses the connection's method PeerClosed if there is one, and otherwise the socket below any wrappers with
+// a method NetConn. A connection without a socket counts as open.
 func PeerClosed(conn net.Conn) bool {
 	for {
 		if own, ok := conn.(interface{ PeerClosed() bool }); ok {

@@ -11,8 +11,8 @@ import (
 // accessPage shows API keys, users and OAuth clients.
 func accessPage(r *Request) (view, error) { return accessPageAfter(r, "") }
 
-// accessPageAfter shows the access page after a refused form. sent is the refused form, newkey or newclient. It
-// keeps its idempotency key and its values; the other form gets a new key.
+// accessPageAfter shows the access page after the API refused a form. sent names that form: newkey or newclient. The
+// refused form keeps its values and its idempotency key.
 func accessPageAfter(r *Request, sent string) (view, error) {
 	data := object{"sent": sent, "typed": map[string]url.Values{sent: r.Form}, "permissions": permissions()}
 	for _, l := range []struct{ name, path string }{{"keys", "/v1/api-keys"}, {"users", "/v1/users"}, {"clients", "/v1/oauth/clients"}} {
@@ -25,7 +25,7 @@ func accessPageAfter(r *Request, sent string) (view, error) {
 	return view{name: "access", title: "Access", data: data}, nil
 }
 
-// permissions returns the permissions that an API key can have.
+// permissions returns the permissions that the form for a new API key offers.
 func permissions() []string {
 	return []string{"calls:read", "calls:write", "agents:read", "agents:write", "analytics:read", "*:read", "*:write"}
 }
@@ -55,7 +55,7 @@ func createKey(r *Request) (view, error) {
 	return view{name: "newkey", title: "A new key", data: object{"key": created}}, nil
 }
 
-// fact is a labeled value of a created resource.
+// fact is a labeled value on the page that shows a created resource.
 type fact struct{ Name, Value string }
 
 // createClient creates an OAuth client and shows its secret once.
@@ -79,8 +79,8 @@ func createClient(r *Request) (view, error) {
 	return view{name: "newsecret", title: "A new OAuth client", data: object{"facts": facts, "back": "/access"}}, nil
 }
 
-// revokeKey revokes an API key and shows which of its resources remain. With cascade it also revokes what the key
-// created.
+// revokeKey revokes an API key and shows which resources that the key created remain. With cascade it also revokes
+// these resources.
 func revokeKey(r *Request) (view, error) {
 	path := "/v1/api-keys/" + r.ID
 	if r.Form.Get("cascade") != "" {

@@ -29,8 +29,7 @@ type pathwayNode struct {
 	Ways []object // edges that start at the node
 }
 
-// nodesOf returns the nodes of a pathway in the order in which a conversation may reach them. Unreachable nodes
-// come last.
+// nodesOf returns the nodes of a pathway in depth-first order from the start node. Unreachable nodes come last.
 func nodesOf(p object) []pathwayNode {
 	byID, edgesFrom := map[string]object{}, map[string][]object{}
 	var order []string

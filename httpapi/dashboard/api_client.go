@@ -13,16 +13,17 @@ import (
 	"time"
 )
 
-// object is a resource in its API form.
+// object is a resource as the API returns it, decoded from JSON.
 type object = map[string]any
 
 // resourceList is a page of resources.
 type resourceList struct {
 	Data []object `json:"data"`
-	Logs []object `json:"logs"` // in place of data in the delivery logs
+	Logs []object `json:"logs"` // the delivery logs have this member instead of data
 	More bool     `json:"has_more"`
 	Next string   `json:"next_cursor"`
-	// Newer is the link to the first page, "" on it. Older is the link to the next page, "" on the last.
+	// Newer is the link to the first page of the list, "" on the first page. Older is the link to the next page, "" on
+	// the last page.
 	Newer, Older string `json:"-"`
 }
 
@@ -38,20 +39,20 @@ type problem struct {
 
 func (p *problem) Error() string { return p.Message }
 
-// get requests a resource.
+// get requests the resource at an API path.
 func (r *Request) get(path string) (object, error) {
 	var o object
 	return o, r.callAPI(http.MethodGet, path, nil, &o)
 }
 
-// list requests the page of a list that the browser shows. filters are the query parameters of the browser that are
-// passed to the API.
+// list requests the page of a list that the URL of the dashboard page selects. filters are the query parameters that
+// it passes on to the API.
 func (r *Request) list(path, here string, filters ...string) (resourceList, error) {
 	return r.pageOf("cursor", path, here, filters...)
 }
 
-// pageOf requests a page of one of several lists on a dashboard page. cursor is the query parameter of the browser
-// that selects the page of this list.
+// pageOf requests a page of one of several lists on a dashboard page. cursor is the name of the query parameter that
+// selects the page of this list. here is the path of the dashboard page.
 func (r *Request) pageOf(cursor, path, here string, filters ...string) (resourceList, error) {
 	q := url.Values{"limit": {pageSize}}
 	params := url.Values{}
@@ -82,8 +83,8 @@ func (r *Request) pageOf(cursor, path, here string, filters ...string) (resource
 	return l, nil
 }
 
-// newest requests the newest resources of a list until enough returns true, at most five hundred. whole reports
-// whether the list has no more.
+// newest requests the newest resources of a list, at most five hundred, until enough returns true for the last one.
+// whole is true if it has read the whole list or enough has returned true.
 func (r *Request) newest(path string, enough func(last object) bool) (all []object, whole bool, err error) {
 	q, separator := "", "?"
 	if strings.Contains(path, "?") {
@@ -103,13 +104,13 @@ func (r *Request) newest(path string, enough func(last object) bool) (all []obje
 	return all, false, nil
 }
 
-// send requests a change. body may be nil.
+// send sends a request that changes data to the API and returns the response. body may be nil.
 func (r *Request) send(method, path string, body any) (object, error) {
 	var o object
 	return o, r.callAPI(method, path, body, &o)
 }
 
-// first requests the first page of a list that the dashboard does not page through.
+// first requests the first hundred resources of a list, for a dashboard page that shows no further ones.
 func (r *Request) first(path string) (resourceList, error) {
 	separator := "?"
 	if strings.Contains(path, "?") {
@@ -148,7 +149,7 @@ func (r *Request) callAPI(method, path string, body, into any) error {
 	}
 }
 
-// waitToRepeat waits for a pause. It returns false if the client is gone.
+// waitToRepeat waits for the given time. It returns false if the browser disconnects or its request ends meanwhile.
 func (r *Request) waitToRepeat(pause time.Duration) bool {
 	for ; pause > 0; pause -= clientCheckInterval {
 		select {
@@ -163,7 +164,7 @@ func (r *Request) waitToRepeat(pause time.Duration) bool {
 	return true
 }
 
-// requestEnd returns a channel that is closed when the response comes too late.
+// requestEnd returns a channel that is closed when the context of the browser's request ends.
 func (r *Request) requestEnd() <-chan struct{} {
 	if r.Ended == nil {
 		return nil
@@ -171,14 +172,15 @@ func (r *Request) requestEnd() <-chan struct{} {
 	return r.Ended()
 }
 
-// Delays between repeated requests while an earlier request with the same idempotency key is running, and their
-// sum.
+// While an earlier request with the same idempotency key runs, a request is repeated after minRepeatDelay. The delay
+// doubles each time. At maxRepeatDelay the request fails.
 const minRepeatDelay, maxRepeatDelay = 20 * time.Millisecond, 5 * time.Second
 
-// clientCheckInterval is the time between two checks whether the client is still connected.
+// clientCheckInterval is the time between two checks whether the browser is still connected.
 const clientCheckInterval = 100 * time.Millisecond
 
-// decodeResult returns a function that decodes a response of the API.
+// decodeResult returns a function that decodes the response of the API. The function returns a *problem for an error
+// response.
 func decodeResult(status int, answer []byte) func(into any) error {
 	return func(into any) error {
 		if status < http.StatusMultipleChoices {
@@ -210,8 +212,8 @@ func decodeResult(status int, answer []byte) func(into any) error {
 	}
 }
 
-// decodeResponse decodes a response of the API. Numbers that a float64 would change
-// stay json.Number.
+// decodeResponse decodes a response of the API into a value. Numbers become float64, except those that a float64
+// cannot represent exactly: they stay json.Number.
 func decodeResponse(answer []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(answer))
 	d.UseNumber()
@@ -229,7 +231,7 @@ func decodeResponse(answer []byte, into any) error {
 	return nil
 }
 
-// numbersToFloat replaces each json.Number in a value by a float64 if that keeps its text.
+// numbersToFloat replaces each json.Number in a value by a float64, unless the float64 has another decimal form.
 func numbersToFloat(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -248,8 +250,8 @@ func numbersToFloat(v any) any {
 	return v
 }
 
-// isNotVisible reports whether an error means that there is nothing to show: the resource does not exist, is not
-// ready, or is not visible to the user. The page then omits that part.
+// isNotVisible reports whether an error means that a page has nothing to show: the resource does not exist, is not
+// ready, or is hidden from the user. The page then omits the section with the resource.
 func isNotVisible(err error) bool {
 	p, ok := err.(*problem) //nolint:errorlint // callAPI wraps no errors
 	return ok && (p.Status == http.StatusNotFound || p.Status == http.StatusForbidden || p.Status == http.StatusConflict)

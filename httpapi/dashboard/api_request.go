@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// requestAPI sends a request of a dashboard page to the API within the process. Permissions, validation, audit and
-// errors are those of the API route. Changes count against the rate limits, repeated requests do not.
+// requestAPI sends a request of a dashboard page to the API within the process. The API route checks permissions and
+// writes the audit entry. Changes count against the rate limits, repeated requests do not.
 func (s *handler) requestAPI(c *fiber.Ctx, v *router.Request, repeated bool, method, path, contentType, idempotencyKey string, content io.Reader) (status int, answer []byte) {
 	var rc fasthttp.RequestCtx
 	rc.Init2(c.Context().Conn(), nil, false)

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// calendarDay is a column of the calendar.
+// calendarDay is a column of the weekly calendar: one day with its appointments.
 type calendarDay struct {
 	Date  time.Time
 	Today bool
-	All   []object // appointments, in the local time of their location
+	All   []object // appointments whose local date is Date
 }
 
 // ISO returns the date as YYYY-MM-DD.
@@ -26,7 +26,7 @@ func weekOf(t time.Time) time.Time {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 }
 
-// daysOf distributes appointments over the seven days from a Monday on, by the local date of each appointment.
+// daysOf returns the seven days from a Monday on, each with the appointments whose local date it is.
 func daysOf(monday, today time.Time, all []object) []calendarDay {
 	days := make([]calendarDay, 7)
 	for i := range days {
@@ -51,7 +51,7 @@ func calendarPage(r *Request) (view, error) {
 	if typed, err := time.Parse(time.DateOnly, r.Query.Get("week")); err == nil {
 		monday = weekOf(typed)
 	}
-	const anywhere = 14 * time.Hour // maximum distance of a time zone from UTC
+	const anywhere = 14 * time.Hour // largest difference between a time zone and UTC
 	q := url.Values{"from": {monday.Add(-anywhere).Format(time.RFC3339)}, "to": {monday.AddDate(0, 0, 7).Add(anywhere).Format(time.RFC3339)}}
 	provider := r.Query.Get("provider")
 	if provider != "" {
@@ -92,11 +92,11 @@ func appointmentsPage(r *Request) (view, error) {
 	return view{name: "appointments", title: "Appointments", data: object{"list": l, "query": typed}}, err
 }
 
-// maxTimes bounds the free times that a page offers. A later start date shows the following times.
+// maxTimes is the maximum number of free times on a page. To see later times, the user selects a later start date.
 const maxTimes = "500"
 
-// freeTimes returns the times at which a provider can be booked, from a date on. minutes and zone are the duration
-// and time zone, "" for the defaults of the provider.
+// freeTimes returns the times from a date on at which a provider can be booked. minutes is the duration and zone the
+// time zone. "" selects the default of the provider.
 func (r *Request) freeTimes(provider, from, minutes, zone string) (object, error) {
 	q := url.Values{"provider": {provider}, "limit": {maxTimes}}
 	for name, v := range map[string]string{"from": from, "duration_minutes": minutes, "timezone": zone} {
@@ -107,7 +107,8 @@ func (r *Request) freeTimes(provider, from, minutes, zone string) (object, error
 	return r.get("/v1/appointments/availability?" + q.Encode())
 }
 
-// newAppointmentPage asks for the provider first, then for the time and the patient.
+// newAppointmentPage shows the form for a new appointment. It asks for the provider first, then for the time and the
+// patient.
 func newAppointmentPage(r *Request) (view, error) {
 	providers, err := r.providers()
 	if err != nil {

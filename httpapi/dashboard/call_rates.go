@@ -15,7 +15,7 @@ type callRate struct {
 // Unix returns the start of the interval in Unix seconds.
 func (r callRate) Unix() int64 { return r.At.Unix() }
 
-// intervalWidths returns the widths that an interval may have.
+// intervalWidths returns the lengths among which ratesOf selects the length of its intervals.
 func intervalWidths() []time.Duration {
 	return []time.Duration{
 		time.Second, 5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour,
@@ -24,9 +24,9 @@ func intervalWidths() []time.Duration {
 
 const maxIntervals = 60
 
-// ratesOf counts calls by their creation time in intervals between two times. It uses the shortest width that needs
-// at most maxIntervals intervals. The last, incomplete interval is scaled to its elapsed part and is omitted below
-// a quarter.
+// ratesOf counts calls by creation time in intervals from one time to another. It uses the shortest interval width
+// that needs at most maxIntervals. The last, incomplete interval is extrapolated, or omitted if less than a quarter of
+// it has passed.
 func ratesOf(calls []object, from, to time.Time) []callRate {
 	if !from.Before(to) {
 		return nil
@@ -82,8 +82,8 @@ func ratesOf(calls []object, from, to time.Time) []callRate {
 	return rates
 }
 
-// rates returns the call rates of a list of calls between two times. It reads at most five hundred calls, so that
-// the page stays fast for large workspaces.
+// rates returns the call rates of a list of calls between two times. It reads at most five hundred calls, so that the
+// dashboard page loads fast for large workspaces.
 func (r *Request) rates(path string, since, until time.Time) ([]callRate, error) {
 	before := func(c object) bool {
 		at, err := time.Parse(time.RFC3339Nano, text(c, "created_at"))

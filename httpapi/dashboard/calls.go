@@ -29,14 +29,14 @@ func callPage(r *Request) (view, error) {
 	live, processing := text(c, "ended_at") == "", c["processing"] == true
 	data := object{"call": c, "live": live, "grows": live || processing, "every": "2s"}
 	if !live {
-		data["every"] = "10s" // analysis takes longer than the end of the call
+		data["every"] = "10s" // the analysis of an ended call takes some time
 	}
 	transcript, err := r.get(path + "/transcript")
 	if err != nil && !isNotVisible(err) {
 		return view{}, err
 	}
 	data["transcript"] = transcript
-	if !live && !processing { // reading the events scans the event log, so it is done once
+	if !live && !processing { // reading the events scans the event log, so the page does not do it while it polls
 		events, err := r.first(path + "/events")
 		if err != nil && !isNotVisible(err) {
 			return view{}, err
@@ -58,7 +58,7 @@ func redirectToRecording(r *Request) (view, error) {
 	return view{to: pathOf(text(link, "url"))}, err
 }
 
-// listenToCall shows a page with a ticket that opens the live audio of a call once.
+// listenToCall shows a page that plays the live audio of a call. The page contains a ticket for one connection.
 func listenToCall(r *Request) (view, error) {
 	if !r.Visitor.May("calls:write") { // the permission that the route of the ticket needs
 		return view{}, &problem{Status: http.StatusForbidden, Message: "Listening needs the permission calls:write."}
@@ -71,7 +71,7 @@ func listenToCall(r *Request) (view, error) {
 	return view{name: "listen", title: "Listen to the call to " + text(c, "to"), data: object{"call": c, "path": pathOf(text(ticket, "url"))}}, err
 }
 
-// pathOf returns a URL of the service without scheme and host.
+// pathOf returns the path and query of a URL, without scheme and host.
 func pathOf(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		if _, path, ok := strings.Cut(rest, "/"); ok {

@@ -57,7 +57,7 @@ func campaignPage(r *Request) (view, error) {
 	return v, nil
 }
 
-// progressMarks returns the progress of a campaign over time, from its start on.
+// progressMarks returns the progress of a campaign at successive times, starting with 0 percent at its start.
 func (r *Request) progressMarks(c object) ([]object, error) {
 	progress, err := r.get("/v1/campaigns/" + r.ID + "/progress")
 	if err != nil && !isNotVisible(err) {
@@ -76,7 +76,7 @@ func (r *Request) progressMarks(c object) ([]object, error) {
 	return all, nil
 }
 
-// reachedContacts returns how many contacts were reached.
+// reachedContacts returns the number of contacts that were reached, from the number of contacts by outcome.
 func reachedContacts(outcomes map[string]float64) (n float64) {
 	for _, name := range []string{"completed", "confirmed", "declined"} {
 		n += outcomes[name]
@@ -84,7 +84,7 @@ func reachedContacts(outcomes map[string]float64) (n float64) {
 	return n
 }
 
-// endOrNow returns the end time of a campaign, or the current time.
+// endOrNow returns the time at which a campaign ended, or the current time if it has not ended.
 func endOrNow(c object) time.Time {
 	if ended, err := time.Parse(time.RFC3339Nano, text(c, "ended_at")); err == nil {
 		return ended
@@ -92,7 +92,7 @@ func endOrNow(c object) time.Time {
 	return time.Now().UTC()
 }
 
-// contactStates returns the states by which contacts can be filtered.
+// contactStates returns the values of the filter by contact status.
 func contactStates() []string {
 	return []string{
 		"pending", "dialing", "in_call", "retry_wait", "confirmed", "declined", "completed", "voicemail", "no_answer", "busy", "failed", "skipped", "expired", "cancelled",
@@ -107,7 +107,7 @@ func newCampaignPage(r *Request) (view, error) {
 	return view{name: "newcampaign", title: "New campaign", data: object{"agents": agents.Data, "form": r.Form}}, nil
 }
 
-// createCampaign creates a draft campaign. Its contacts are added on its page.
+// createCampaign creates a draft campaign. The user then adds the contacts on the page of the campaign.
 func createCampaign(r *Request) (view, error) {
 	f := r.Form
 	body := object{"name": f.Get("name"), "agent_id": f.Get("agent_id")}
@@ -154,7 +154,7 @@ func createCampaign(r *Request) (view, error) {
 	return view{to: "/campaigns/" + text(created, "id") + "?done=created"}, nil
 }
 
-// uploadContacts streams an uploaded file to the API.
+// uploadContacts streams an uploaded contact file to the API.
 func uploadContacts(r *Request) (view, error) {
 	var answer object
 	err := decodeResult(r.API(http.MethodPost, "/v1/campaigns/"+r.ID+"/contacts", r.ContentType, "", r.Body))(&answer)
@@ -188,7 +188,7 @@ func forecastPage(r *Request) (view, error) {
 	}}, nil
 }
 
-// countsOf returns the positive counts in a member of an object.
+// countsOf returns the positive numbers in the member of an object, by their names.
 func countsOf(o object, name string) map[string]float64 {
 	of, _ := o[name].(object)
 	counts := map[string]float64{}

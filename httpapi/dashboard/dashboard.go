@@ -1,4 +1,4 @@
-// Package dashboard renders the web dashboard. Its pages work without scripts; htmx updates them where scripts run.
+// Package dashboard renders the web dashboard. Its pages work without JavaScript. With JavaScript, htmx updates them.
 // The package reads and changes data only through the API, with the permissions of the signed-in user.
 package dashboard
 
@@ -21,12 +21,12 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// Policy is the Content-Security-Policy of every page. It allows scripts, styles and audio of the service only, and
-// no inline code.
+// Policy is the Content-Security-Policy of every page. It allows only scripts, styles and audio from the service's own
+// origin, and no inline code.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 
-// API sends a request to the API for the signed-in user. It returns the status and the JSON body. once is the
-// Idempotency-Key, "" for none.
+// API sends a request to the API for the signed-in user. It returns the status and the JSON body of the response. once
+// is the Idempotency-Key of the request, "" for none.
 type API func(method, path, contentType, once string, body io.Reader) (status int, answer []byte)
 
 // Visitor is the signed-in user.
@@ -41,7 +41,7 @@ type Visitor struct {
 // May reports whether the user has a permission.
 func (v Visitor) May(permission string) bool { return v.Rights != nil && v.Rights(permission) }
 
-// Request is the request of a browser.
+// Request is a request of a browser for a dashboard page or a form action.
 type Request struct {
 	Method      string
 	Path        string // without the query
@@ -53,11 +53,11 @@ type Request struct {
 	Part        string    // the part of the page that htmx updates; "": the whole page
 	Visitor     Visitor
 	API         API
-	Ended       func() <-chan struct{} // closed when the response comes too late; nil: never
-	Gone        func() bool            // reports whether the client is gone; nil: never
+	Ended       func() <-chan struct{} // returns a channel that is closed when the context of the request ends; nil: never
+	Gone        func() bool            // reports whether the browser has disconnected; nil: never
 }
 
-// Response is a page or a redirect.
+// Response is the response to a Request: a page, or a redirect to Location.
 type Response struct {
 	Status   int
 	Location string
@@ -126,7 +126,7 @@ func Asset(name string) (content []byte, kind string) {
 	return content, kind
 }
 
-// frame is the data of the layout around every page.
+// frame is the data of the layout template that surrounds every page.
 type frame struct {
 	Title   string
 	Visitor Visitor
@@ -142,7 +142,7 @@ type menuEntry struct {
 	Here       bool
 }
 
-// Serve renders the page of a route or runs its form action.
+// Serve renders the page of a route, or runs its form action. req is the request of the browser.
 func (d *Dashboard) Serve(r Route, req *Request) Response {
 	v, err := r.serve(req)
 	if err == nil && v.to != "" {
@@ -191,10 +191,10 @@ func (d *Dashboard) render(status int, v view, req *Request, p *problem) Respons
 	return Response{Status: status, Body: b.Bytes()}
 }
 
-// updatedParts returns the templates that htmx requests separately.
+// updatedParts returns the names of the page sections that htmx requests separately to update an open page.
 func updatedParts() []string { return []string{"live", "people", "chart"} }
 
-// menu returns the menu entries that the user may see. here is the template of the current page.
+// menu returns the menu entries that the user may see. current is the template name of the current page.
 func menu(current string, visitor Visitor) []menuEntry {
 	all := []struct {
 		name, path, right string

@@ -19,10 +19,10 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// shared returns the dashboard that all servers of a process use.
+// sharedDashboard returns the dashboard that all servers of a process use.
 var sharedDashboard = sync.OnceValue(New) //nolint:gochecknoglobals // never changed
 
-// Prepare parses the templates, so that the first server starts faster.
+// Prepare parses the page templates before the first server needs them, so that the server starts faster.
 func Prepare() { sharedDashboard() }
 
 // Config configures the handlers of the dashboard.
@@ -30,11 +30,11 @@ type Config struct {
 	Access *middleware.Access
 	// ServeAPI runs an API request within the process.
 	ServeAPI fasthttp.RequestHandler
-	// BeginExchange returns the Exchange of an API request with a body. body is nil for a request without one.
+	// BeginExchange returns the Exchange of an API request. body is the request body, nil if there is none.
 	BeginExchange func(rc *fasthttp.RequestCtx, body io.Reader) *router.Exchange
 }
 
-// handler serves the requests of browsers.
+// handler serves the dashboard requests of browsers.
 type handler struct {
 	*router.Router
 	Config
@@ -42,8 +42,8 @@ type handler struct {
 	dashboard *Dashboard
 }
 
-// Register registers the routes of the dashboard. The pages are clients of the API within the process; see
-// docs/adr/0070.
+// Register registers the routes of the dashboard. Its pages send API requests within the process, as docs/adr/0070
+// explains.
 func Register(r *router.Router, cfg Config) {
 	s := &handler{Router: r, Config: cfg, dashboard: sharedDashboard()}
 	for _, route := range Routes() {
@@ -60,7 +60,7 @@ func Register(r *router.Router, cfg Config) {
 	})
 }
 
-// servePage answers the request of a page or of a form action.
+// servePage answers a browser's request for a dashboard page or a form action.
 func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	v := router.RequestOf(c.UserContext())
 	u, session, err := s.authenticateVisitor(c, r)
@@ -97,7 +97,7 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	if err != nil {
 		return s.respondError(c, r, domain.Errorf(domain.CodeInvalidRequest, "The query is invalid."))
 	}
-	sent := make(map[string]bool) // repeated requests are not counted
+	sent := make(map[string]bool) // requests that the page has sent; a repeated request does not count against the limits
 	req := &Request{
 		Method: r.Method, Path: c.Path(),
 		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
@@ -132,8 +132,8 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	return respondPage(c, page)
 }
 
-// isOperator reports whether a user may use the operator's page. It writes an audit entry if another user sends one
-// of its forms.
+// isOperator reports whether a user may use the operator's page. It writes an audit entry if a user who may not use
+// the page submits a form of it.
 func (s *handler) isOperator(c *fiber.Ctx, u *domain.User, session *domain.Session) bool {
 	is := session.IsOperator(u)
 	if !is && c.Method() != http.MethodGet {
@@ -142,7 +142,8 @@ func (s *handler) isOperator(c *fiber.Ctx, u *domain.User, session *domain.Sessi
 	return is
 }
 
-// respondSignedOut answers a request without a session.
+// respondSignedOut answers a request without a session with the sign-in page. If the request has a form, the page
+// offers to submit the form again.
 func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 	v := router.RequestOf(c.UserContext())
 	if c.Get("HX-Request") == "true" { // the browser reloads the page and stops its updates
@@ -164,7 +165,8 @@ func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 	return respondPage(c, s.dashboard.SignedOut())
 }
 
-// respondUnsent answers with an error message and the values of the sent form.
+// respondUnsent answers with an error message and, if a form was submitted, its values, so that the user can submit it
+// again.
 func (s *handler) respondUnsent(c *fiber.Ctx, r Route, status int, title, text string) error {
 	if form := s.sentForm(c, r); form != nil {
 		return respondPage(c, s.dashboard.RenderUnsentForm(UnsentForm{Status: status, Title: title, Text: text, Path: c.Path(), Form: form}))
@@ -172,7 +174,7 @@ func (s *handler) respondUnsent(c *fiber.Ctx, r Route, status int, title, text s
 	return pages.RespondMessage(c, status, title, text)
 }
 
-// respondLimited answers a request over a rate limit without reading its form.
+// respondLimited answers a request that exceeds a rate limit. It does not read the form of the request.
 func (s *handler) respondLimited(c *fiber.Ctx, err error) error {
 	f := s.Failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
@@ -186,7 +188,7 @@ func isPageUpdate(c *fiber.Ctx) bool {
 	return c.Method() == http.MethodGet && c.Get("HX-Request") == "true"
 }
 
-// authenticateVisitor returns the user and the session of a request, and counts the request.
+// authenticateVisitor returns the user and the session of a request, and counts the request against the rate limits.
 func (s *handler) authenticateVisitor(c *fiber.Ctx, r Route) (*domain.User, *domain.Session, error) {
 	watching := isPageUpdate(c)
 	u, session, err := s.Access.UserOfSession(c, watching)
@@ -202,7 +204,7 @@ func (s *handler) authenticateVisitor(c *fiber.Ctx, r Route) (*domain.User, *dom
 	return u, session, s.Access.Limits.CountPageUpdate(c, u)
 }
 
-// respondError answers with an error page that contains the values of the sent form.
+// respondError answers with an error page. If a form was submitted, the page contains its values.
 func (s *handler) respondError(c *fiber.Ctx, r Route, err error) error {
 	f := s.Failure(c.UserContext(), err)
 	for k, values := range f.GetHeaders() {
@@ -211,7 +213,7 @@ func (s *handler) respondError(c *fiber.Ctx, r Route, err error) error {
 	return s.respondUnsent(c, r, f.Status, "This page is unavailable", f.Error())
 }
 
-// isPathSegment reports whether a text is safe as a segment of an API path.
+// isPathSegment reports whether a text can be inserted as a segment of an API path without changing the path.
 func isPathSegment(s string) bool {
 	for _, b := range []byte(s) {
 		if b != '_' && b != '-' && (b < '0' || b > '9') && (b < 'A' || b > 'Z') && (b < 'a' || b > 'z') {
@@ -231,7 +233,7 @@ func respondPage(c *fiber.Ctx, r Response) error {
 	return c.Status(r.Status).Send(r.Body)
 }
 
-// respondInvalidForm answers a form that cannot be parsed. The request counts against its address.
+// respondInvalidForm answers a form that cannot be parsed. The request counts against the rate limit of its address.
 func (s *handler) respondInvalidForm(c *fiber.Ctx) error {
 	if limited := s.Access.Limits.CountFailure(c, router.RequestOf(c.UserContext())); limited != nil {
 		return limited

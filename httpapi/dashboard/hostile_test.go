@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExternalTextIsEscapedOnEveryPage puts markup into every text that comes from outside, and expects the text
-// escaped on its page.
+// TestExternalTextIsEscapedOnEveryPage puts markup into every text that comes from outside, and expects that each page
+// shows the text escaped.
 func TestExternalTextIsEscapedOnEveryPage(t *testing.T) {
 	t.Parallel()
 	evil := func(what string) string {

@@ -14,8 +14,8 @@ func messagesPage(r *Request) (view, error) {
 	return view{name: "messages", title: "Messages", data: object{"list": l, "query": r.Query}}, err
 }
 
-// messageThread shows the messages to and from one number, oldest first. It shows the last hundred messages of each
-// direction, but only the period for which both directions are complete.
+// messageThread shows the SMS messages to and from one number, oldest first. It reads the last hundred messages of
+// each direction and omits the older time for which one direction may be incomplete.
 func messageThread(r *Request, remote string) (view, error) {
 	var all []object
 	var since time.Time

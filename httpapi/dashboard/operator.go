@@ -13,7 +13,7 @@ const operatorPath = "/operator"
 
 // operatorPage shows the state of the nodes and workspaces, the alerts and the alert rules.
 func operatorPage(r *Request) (view, error) {
-	poll := func(part, cursor string) string { // keeps the page of a list that the browser shows
+	poll := func(part, cursor string) string { // URL of an update that shows the same page of the list
 		q := url.Values{"part": {part}}
 		if at := r.Query.Get(cursor); at != "" {
 			q.Set(cursor, at)
@@ -21,7 +21,7 @@ func operatorPage(r *Request) (view, error) {
 		return operatorPath + "?" + q.Encode()
 	}
 	data := object{"form": r.Form, "kinds": alertKinds(), "live": poll("live", "alerts"), "people": poll("people", "cursor")}
-	// The page is shown even if some data cannot be read, because it has the button that stops all dialing. An
+	// The page is shown even if some of its data cannot be read, because it has the button that stops all dialing. An
 	// automatic update fails instead, and the browser keeps the old data.
 	var missing []string
 	read := func(name, what string, of any, err error) error {
@@ -62,7 +62,7 @@ func operatorPage(r *Request) (view, error) {
 	return view{name: "operator", title: "All workspaces", data: data}, nil
 }
 
-// runOperatorAction stops or resumes dialing, and drains or undrains a node.
+// runOperatorAction runs the form action that stops or resumes dialing, or drains or undrains a node.
 func runOperatorAction(r *Request) (view, error) {
 	var body any
 	switch r.Verb {
@@ -80,7 +80,8 @@ func runOperatorAction(r *Request) (view, error) {
 	return operatorPageAfter(r, r.Verb, err)
 }
 
-// operatorPageAfter answers a form of the operator's page. After an error it shows the page with the sent values.
+// operatorPageAfter redirects to the operator's page after a form action. After an error it shows the page with the
+// submitted values instead.
 func operatorPageAfter(r *Request, done string, err error) (view, error) {
 	if err == nil {
 		return view{to: operatorPath + "?done=" + done}, nil
@@ -103,7 +104,7 @@ func alertKinds() []alertKind {
 	}
 }
 
-// createAlertRule creates an alert rule. Empty fields are not sent, so that the defaults of the kind apply.
+// createAlertRule creates an alert rule. It omits empty form fields, so that the API applies the defaults of the kind.
 func createAlertRule(r *Request) (view, error) {
 	body, err := ruleOf(r.Form)
 	if err == nil {
@@ -156,7 +157,7 @@ func splitWords(s string) []string {
 	return append([]string{}, strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) })...)
 }
 
-// changeAlertRule tests, pauses, resumes or deletes an alert rule.
+// changeAlertRule runs the form action that tests, pauses, resumes or deletes an alert rule.
 func changeAlertRule(r *Request) (view, error) {
 	path, done := "/v1/alert-rules/"+r.ID, r.Verb
 	var err error

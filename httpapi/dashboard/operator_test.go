@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// idleNodeAPI is an API with the operator's page and without any activity.
+// idleNodeAPI returns an API with the data of the operator's page for one node that has no calls and no alerts.
 func idleNodeAPI() fakeAPI {
 	none := respondWith(200, `{"data":[]}`)
 	return fakeAPI{
@@ -62,7 +62,7 @@ func TestAlertRuleErrorsUseFormLabels(t *testing.T) {
 	}
 }
 
-// An operator can stop all dialing even if parts of the page cannot be read.
+// The operator's page shows the button that stops all dialing even if some data of the page cannot be read.
 func TestOperatorPageShowsStopButtonWhenDataIsUnavailable(t *testing.T) {
 	t.Parallel()
 	parts := map[string]string{"/v1/operator/load": "node load", "/v1/operator/nodes": "the nodes", "/v1/alerts": "alerts", "/v1/operator/workspaces": "workspaces", "/v1/alert-rules": "alert rules"}
@@ -115,7 +115,8 @@ func TestPartialUpdateKeepsListPage(t *testing.T) {
 	assert.Equal(t, map[string]string{"/v1/alerts": "cursor=a%2B1&limit=50", "/v1/operator/workspaces": "cursor=c&limit=50"}, requested)
 }
 
-// The button that resumes dialing appears with the next update of the page. Forms with input are not updated.
+// An automatic update of the operator's page shows the buttons that fit the state of the node. The updated section has
+// no input fields, because an update would discard typed text.
 func TestOperatorButtonsFollowNodeState(t *testing.T) {
 	t.Parallel()
 	s := idleNodeAPI()
@@ -183,7 +184,7 @@ func TestConcurrentCallsAreCountedOnlyFromCompleteList(t *testing.T) {
 	}
 }
 
-// Reading the events of a call scans the event log, so it does not happen while the page polls.
+// The call page omits the events while it polls, because reading the events of a call scans the event log.
 func TestCallPageReadsEventsAfterProcessing(t *testing.T) {
 	t.Parallel()
 	for rest, want := range map[string]struct{ every, events string }{

@@ -19,7 +19,7 @@ func overviewPage(r *Request) (view, error) {
 	return view{name: "overview", title: "Overview", data: data}, nil
 }
 
-// addLiveCalls adds live calls, running campaigns and disabled webhooks.
+// addLiveCalls adds live calls, running campaigns and disabled webhooks to the data of the overview page.
 func addLiveCalls(r *Request, data object) error {
 	workspace, err := r.get("/v1/workspace")
 	if err != nil && !isNotVisible(err) {
@@ -50,7 +50,7 @@ func addLiveCalls(r *Request, data object) error {
 	return err
 }
 
-// addRecentCalls adds the newest calls with their outcomes.
+// addRecentCalls adds the newest calls and their outcomes to the data of the overview page.
 func addRecentCalls(r *Request, data object) error {
 	recent, err := r.first("/v1/calls")
 	if err != nil && !isNotVisible(err) {
@@ -65,7 +65,7 @@ func addRecentCalls(r *Request, data object) error {
 	return err
 }
 
-// addCallRates adds the calls per minute of the last hour.
+// addCallRates adds the calls per minute of the last hour to the data of the overview page.
 func addCallRates(r *Request, data object) error {
 	now := time.Now().UTC()
 	since := now.Truncate(time.Minute).Add(-59 * time.Minute) // sixty minutes including the current one
@@ -74,7 +74,7 @@ func addCallRates(r *Request, data object) error {
 	return err
 }
 
-// outcomesOf returns the shares of the outcomes of calls, largest first.
+// outcomesOf returns for each outcome its share of the given calls, largest share first.
 func outcomesOf(calls []object) []share {
 	counts := map[string]float64{}
 	for _, c := range calls {

@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// Limits of a form that is returned to a client without a session.
+// Limits of a submitted form that is returned in a page to a client without a session.
 const (
 	maxAnonymousForm   = 256 << 10 // bytes of a form without a session
 	maxAnonymousFields = 100
 )
 
-// MaxLongForm bounds, in bytes, a form with a pathway or a conversation.
+// MaxLongForm is the maximum size in bytes of a form that holds a pathway or a test conversation.
 const MaxLongForm = 4 << 20
 
 // maxForm returns the maximum size of a page's form in bytes.
@@ -30,7 +30,8 @@ func maxForm(r Route) int64 {
 	return pages.FormLimit
 }
 
-// readPageForm returns the form of a page. Names may repeat, because checkboxes share a name.
+// readPageForm reads and parses the form of a dashboard page. A name may occur several times, because a group of
+// checkboxes shares one name.
 func readPageForm(c *fiber.Ctx, maxBytes int64, maxFields int) (url.Values, error) {
 	text, err := pages.ReadFormText(c, maxBytes)
 	if err != nil {
@@ -46,7 +47,8 @@ func readPageForm(c *fiber.Ctx, maxBytes int64, maxFields int) (url.Values, erro
 	return values, nil
 }
 
-// sentForm returns the form of a request, nil if there is none. It ignores forms of pages of other origins.
+// sentForm returns the form that a request submits, nil if there is none. It ignores a form from a page of another
+// origin.
 func (s *handler) sentForm(c *fiber.Ctx, r Route) url.Values {
 	if r.Method == http.MethodGet || r.Upload || c.Request().Header.ContentLength() == 0 || !pages.IsSameOrigin(c, s.PublicURL) || !isPathSegment(c.Params("id")) || !isPathSegment(c.Params("verb")) {
 		return nil

@@ -32,7 +32,7 @@ func editableJSON(p object) string {
 		}
 		return []any{}
 	}
-	return pretty(struct { // the order in which users read a pathway
+	return pretty(struct { // the struct sets the order of the members in the editor
 		Name      any `json:"name"`
 		Start     any `json:"start"`
 		Variables any `json:"variables"`
@@ -89,7 +89,7 @@ func findings(report object) []finding {
 	return all
 }
 
-// findingsOfError returns the findings of a refused change.
+// findingsOfError returns the findings in the API error of a refused change.
 func findingsOfError(err error) []finding {
 	var p *problem
 	if !errors.As(err, &p) {
@@ -105,8 +105,8 @@ func findingsOfError(err error) []finding {
 	return all
 }
 
-// editPathway shows the editor with the saved pathway, or with the sent text. It shows the sent text even if the
-// pathway cannot be read.
+// editPathway shows the pathway editor with the saved pathway, or with the submitted text. It shows the submitted text
+// even if the pathway cannot be read.
 func editPathway(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	typed := r.Form.Has("plan")
@@ -122,7 +122,7 @@ func editPathway(r *Request) (view, error) {
 	}}, err
 }
 
-// changePathway checks the sent pathway and saves it, unless the action is check.
+// changePathway checks the submitted pathway and saves it. The action check only checks it.
 func changePathway(r *Request) (view, error) {
 	if r.Verb != "" && r.Verb != "check" {
 		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
@@ -156,8 +156,8 @@ func changePathway(r *Request) (view, error) {
 	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
 }
 
-// showPathwayConflict shows the pathway that another user has saved next to the sent one. Sending the form again
-// overwrites the saved pathway.
+// showPathwayConflict shows the submitted pathway next to the version that another user has saved meanwhile. If the
+// user submits the form again, it overwrites the saved version.
 func showPathwayConflict(r *Request, v view, mine object, conflict error) (view, error) {
 	saved, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
@@ -168,7 +168,7 @@ func showPathwayConflict(r *Request, v view, mine object, conflict error) (view,
 	return v, conflict
 }
 
-// differences returns the parts in which the sent pathway differs from the saved one.
+// differences describes the variables, nodes and edges in which the submitted pathway differs from the saved one.
 func differences(mine, saved object) []string {
 	var all []string
 	for _, name := range []string{"name", "start"} {
@@ -214,13 +214,14 @@ func groupBy(v any, by string) map[string][]object {
 	return groups
 }
 
-// chatLine is a line of a test conversation.
+// chatLine is one line of a test conversation with a pathway.
 type chatLine struct {
 	Who  string `json:"who"`
 	Text string `json:"text"`
 }
 
-// chatPage shows a test conversation by text. The form holds the whole conversation; the service stores none of it.
+// chatPage shows a test conversation with a pathway by text. The form holds the whole conversation, because the
+// service stores none of it.
 func chatPage(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
 	if err != nil {
@@ -257,14 +258,15 @@ func chatPage(r *Request) (view, error) {
 	}
 	answer, err := r.send(http.MethodPost, "/v1/pathways/"+r.ID+"/chat", body)
 	if err != nil {
-		return v, err // the conversation before the failed turn
+		return v, err // the page shows the conversation before the failed turn
 	}
 	data["talk"], data["inputs"], data["answers"], data["answer"] = append(talk, linesOf(answer)...), inputs, answer["model_answers"], answer
 	data["waits"], data["form"] = answer["waits_for"], url.Values{}
 	return v, nil
 }
 
-// linesOf returns what the agent says and does in an answer, as lines of the conversation.
+// linesOf returns lines of the conversation that describe what the agent says and does. answer is the response of the
+// API to a test message.
 func linesOf(answer object) []chatLine {
 	var lines []chatLine
 	if understood, ok := answer["understood"].(bool); ok && !understood {

@@ -2,7 +2,7 @@ package dashboard
 
 import "net/http"
 
-// Routes returns all pages and form actions. Every change is a POST, whose origin is checked.
+// Routes returns the routes of all pages and form actions. Every change is a POST, whose origin the handler checks.
 func Routes() []Route {
 	get, post := http.MethodGet, http.MethodPost
 	return []Route{
@@ -55,7 +55,7 @@ func Routes() []Route {
 	}
 }
 
-// doneTexts returns the messages that a page shows after an action.
+// doneTexts returns the confirmations that a page shows after an action, by the value of its query parameter done.
 func doneTexts() map[string]string {
 	return map[string]string{
 		"created": "The campaign is created.", "start": "The campaign is started.", "pause": "Paused.", "resume": "Resumed.",

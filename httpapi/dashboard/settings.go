@@ -9,7 +9,7 @@ import (
 // retentionPeriod is a kind of data with a retention period in days.
 type retentionPeriod struct{ Field, What string }
 
-// retentionPeriods returns the retention periods of a workspace by their API names.
+// retentionPeriods returns the kinds of data that have a retention period, with the names of their API members.
 func retentionPeriods() []retentionPeriod {
 	return []retentionPeriod{
 		{"calls_days", "Calls"},
@@ -52,7 +52,7 @@ func settingsPage(r *Request) (view, error) {
 	}
 	for name := range values {
 		if r.Form.Has(name) {
-			values[name] = r.Form.Get(name) // keeps the sent values
+			values[name] = r.Form.Get(name) // shows the values that the user has submitted
 		}
 	}
 	for _, name := range []string{"allowed_origins", "patterns"} {
@@ -86,7 +86,7 @@ func changeSettings(r *Request) (view, error) {
 	return view{to: "/settings?done=settings"}, nil
 }
 
-// settingsOf returns the changes of the settings form.
+// settingsOf returns the body of the API request that changes the workspace as the submitted settings form says.
 func settingsOf(r *Request) (object, error) {
 	numbers := func(group string, fields []string) (object, error) {
 		o := object{}

@@ -17,14 +17,14 @@ func text(o object, name string) string {
 	return s
 }
 
-// share is a part of a total, shown as a bar.
+// share is a part of a total, which a page shows as a bar.
 type share struct {
 	Name    string
 	Count   float64
 	Percent float64
 }
 
-// shares returns the parts of a total, largest first.
+// shares returns the share of each count in their total, largest first.
 func shares(counts map[string]float64) []share {
 	total := 0.0
 	for _, n := range counts {
@@ -71,7 +71,7 @@ func functions() template.FuncMap {
 	}
 }
 
-// formatTime returns a time in UTC, to the second.
+// formatTime formats an RFC 3339 time in UTC, to the second.
 func formatTime(v any) string {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -81,7 +81,7 @@ func formatTime(v any) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// formatLocalTime returns a time in its own UTC offset.
+// formatLocalTime formats an RFC 3339 time in the UTC offset that it contains.
 func formatLocalTime(v any, layout string) string {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -91,7 +91,7 @@ func formatLocalTime(v any, layout string) string {
 	return t.Format(layout)
 }
 
-// unixSeconds returns a time in Unix seconds.
+// unixSeconds converts an RFC 3339 time to Unix seconds, an invalid time to 0.
 func unixSeconds(v any) int64 {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -126,14 +126,15 @@ func percent(part, whole any) float64 {
 	return 100 * p / w
 }
 
-// clock formats milliseconds as minutes and seconds.
+// clock formats a number of milliseconds as minutes and seconds.
 func clock(v any) string {
 	ms, _ := v.(float64)
 	s := int(ms) / 1000
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// short abbreviates an id to its last six characters, which differ more than the first ones.
+// short abbreviates a resource id to its last six characters. Ids of resources of the same age share the first
+// characters.
 func short(v any) string {
 	s, _ := v.(string)
 	if _, id, ok := strings.Cut(s, "_"); ok && len(id) > 6 {
@@ -142,7 +143,7 @@ func short(v any) string {
 	return s
 }
 
-// pretty formats any other value as indented JSON.
+// pretty formats a value as indented JSON.
 func pretty(v any) string {
 	var b bytes.Buffer
 	out := json.NewEncoder(&b)
@@ -163,7 +164,7 @@ func compact(v any) string {
 	return string(b)
 }
 
-// tone returns the color class of a state.
+// tone returns the CSS class that colors a status such as running or failed.
 func tone(v any) string {
 	s, _ := v.(string)
 	switch s {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// UnsentForm is a form that could not be processed, with the message for its user.
+// UnsentForm is a submitted form that could not be processed, with a message for the user.
 type UnsentForm struct {
 	Status      int
 	Title, Text string
@@ -17,7 +17,7 @@ type UnsentForm struct {
 	Form        url.Values
 }
 
-// RenderUnsentForm renders a page with the values of a form, from which the form can be sent again.
+// RenderUnsentForm renders a page with the values of a form, from which the user can submit the form again.
 func (d *Dashboard) RenderUnsentForm(l UnsentForm) Response {
 	return d.render(l.Status, view{name: "kept", title: l.Title, data: object{"path": l.Path, "fields": formFields(l.Form)}},
 		&Request{Form: l.Form}, &problem{Status: l.Status, Message: l.Text})
@@ -29,7 +29,7 @@ type formField struct {
 	Long        bool
 }
 
-// formFields returns the fields of a form by name.
+// formFields returns the fields of a form, sorted by name.
 func formFields(form url.Values) []formField {
 	var all []formField
 	for _, name := range slices.Sorted(maps.Keys(form)) {
@@ -41,7 +41,8 @@ func formFields(form url.Values) []formField {
 	return all
 }
 
-// resendPage returns a page that offers to send the form again, for an action without a page of its own.
+// resendPage returns a page that offers to submit the form again after an error. It serves actions that have no page
+// of their own. It returns false if the request has no form.
 func resendPage(r *Request, err error) (view, bool) {
 	var p *problem
 	if r.Method != http.MethodPost || len(r.Form) == 0 || r.Path == "" || !errors.As(err, &p) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeAPI answers API requests of pages by method and path without query, or with 404.
+// fakeAPI maps the method and path of an API request, without the query, to its response. Other requests get 404.
 type fakeAPI map[string]func(once, query, body string) (int, string)
 
 func (s fakeAPI) serve(method, path, _, once string, body io.Reader) (int, []byte) {
@@ -34,7 +34,7 @@ func respondWith(status int, answer string) func(string, string, string) (int, s
 	return func(string, string, string) (int, string) { return status, answer }
 }
 
-// servePage returns the page for a request of a user with all permissions.
+// servePage returns the response to a request of a user with all permissions, and the body of the response.
 func servePage(t *testing.T, s fakeAPI, method, path string, form url.Values, query ...string) (Response, string) {
 	t.Helper()
 	for _, r := range Routes() {

@@ -35,15 +35,15 @@ func webhookPage(r *Request) (view, error) {
 	return view{name: "webhook", title: text(w, "url"), data: data}, err
 }
 
-// failedDeliveries returns the newest failed deliveries of an endpoint, at most the number that one replay sends
-// again.
+// failedDeliveries returns the newest failed deliveries of a webhook endpoint. Their number is limited to the maximum
+// that one replay request accepts.
 func (r *Request) failedDeliveries() ([]object, error) {
 	var l resourceList
 	err := r.callAPI(http.MethodGet, "/v1/webhooks/"+r.ID+"/failed?limit=100", nil, &l)
 	return l.Data, err
 }
 
-// failedEvents returns the event id that the form names, or the ids of all failed deliveries.
+// failedEvents returns the event id in the submitted form, or the event ids of all failed deliveries.
 func (r *Request) failedEvents() ([]string, error) {
 	if one := r.Form.Get("event_id"); one != "" {
 		return []string{one}, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// BenchmarkForwardedRequest sends a small request over a reused connection: to the server itself, through the node
-// that owns the shard, and through another node. Client and servers share one process.
+// BenchmarkForwardedRequest sends a small request over a reused connection: directly to the server, through the node
+// that owns the shard, and through another node. The client and the servers share one process.
 func BenchmarkForwardedRequest(b *testing.B) {
 	h := func(ctx *fasthttp.RequestCtx) {
 		ctx.SetBodyString(`{"success":true,"data":{"id":"call_01ARZ3NDEKTSV4RRFFQ69G5FAV"}}`)

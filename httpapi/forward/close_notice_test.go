@@ -40,7 +40,7 @@ func newShardConnection(t *testing.T) (node net.Conn, responses *bufio.Reader, a
 	return node, bufio.NewReader(node), accepted, ln
 }
 
-// exchange sends a request and its response over the connection.
+// exchange sends a request over the connection and a response back.
 func exchange(t *testing.T, node net.Conn, responses *bufio.Reader, accepted net.Conn) {
 	t.Helper()
 	_, err := io.WriteString(node, rawRequest)
@@ -66,8 +66,8 @@ func requireCloseNotice(t *testing.T, answers *bufio.Reader) {
 	assert.True(t, resp.Close)
 }
 
-// A request that crosses the close of an idle connection was certainly not read, so it is sent to the next owner of
-// the shard.
+// A request that is sent while the node closes its idle connection is never read. The client gets a close notice, so
+// it can safely send the request to the next owner of the shard.
 func TestRequestDuringConnectionCloseIsNotRead(t *testing.T) {
 	t.Parallel()
 	node, responses, accepted, ln := newShardConnection(t)
@@ -86,8 +86,8 @@ func TestRequestDuringConnectionCloseIsNotRead(t *testing.T) {
 	require.Error(t, <-read, "the server does not read the request")
 }
 
-// A connection without data gets a close notice when its listener closes, because servers wait for a first request
-// without limit.
+// A connection without data gets a close notice as soon as its listener closes. A server does not close such a
+// connection, because it waits for the first request without a time limit.
 func TestUnusedConnectionGetsCloseNoticeAtOnce(t *testing.T) {
 	t.Parallel()
 	_, responses, _, ln := newShardConnection(t)
@@ -95,8 +95,8 @@ func TestUnusedConnectionGetsCloseNoticeAtOnce(t *testing.T) {
 	requireCloseNotice(t, responses)
 }
 
-// A connection within a response or after an upgrade is closed without a notice, which would look like a part of
-// the response.
+// A connection is closed without a close notice in the middle of a response and after an upgrade. The peer would
+// take the notice for a part of the response.
 func TestInterruptedResponseGetsNoCloseNotice(t *testing.T) {
 	t.Parallel()
 	node, responses, accepted, ln := newShardConnection(t)
@@ -120,7 +120,8 @@ func TestInterruptedResponseGetsNoCloseNotice(t *testing.T) {
 // setIdle reports to the connection whether its server waits for a request.
 func setIdle(conn net.Conn, on bool) { conn.(forward.IdleTracker).SetIdle(on) }
 
-// A connection that is closed as idle just when a request arrives stays open until the response.
+// If the server closes an idle connection just as a request arrives, the connection stays open until the response is
+// sent.
 func TestRequestJustBeforeCloseIsAnswered(t *testing.T) {
 	t.Parallel()
 	node, responses, accepted, ln := newShardConnection(t)
@@ -130,12 +131,12 @@ func TestRequestJustBeforeCloseIsAnswered(t *testing.T) {
 	require.NoError(t, err)
 	_, err = accepted.Read(make([]byte, 4096))
 	require.NoError(t, err)
-	require.NoError(t, accepted.Close()) // closed by a server that believes it idle
+	require.NoError(t, accepted.Close()) // the server closes the connection, because it takes it for idle
 	setIdle(accepted, false)
 	_, err = io.WriteString(accepted, "HTTP/1.1 204 No Content\r\n\r\n")
 	require.NoError(t, err)
 	setIdle(accepted, true)
-	require.NoError(t, accepted.Close()) // closed by the server after the response
+	require.NoError(t, accepted.Close()) // the server closes the connection after the response
 	resp, err := http.ReadResponse(responses, nil)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
@@ -143,8 +144,8 @@ func TestRequestJustBeforeCloseIsAnswered(t *testing.T) {
 	requireCloseNotice(t, responses)
 }
 
-// During Close, a node sends a close notice to a peer that has just connected and already sent a request. Close
-// waits for that.
+// A peer that connects and sends a request during Close gets a close notice. Close returns only after the notice is
+// sent.
 func TestConnectionDuringCloseGetsCloseNotice(t *testing.T) {
 	t.Parallel()
 	m := newTestNode(t, &ownerMap{owners: map[int]string{}}, testTimeout)
@@ -174,7 +175,8 @@ func TestConnectionDuringCloseGetsCloseNotice(t *testing.T) {
 	<-closed
 }
 
-// lateListener returns a connection after its Close: a connection that the system had already accepted.
+// lateListener returns one connection from Accept after its Close, like a connection that the operating system had
+// already accepted.
 type lateListener struct {
 	net.Listener
 
@@ -195,7 +197,7 @@ func (l *lateListener) Accept() (net.Conn, error) {
 
 func (*lateListener) Close() error { return nil }
 
-// A peer that is accepted while the router closes gets a close notice before Close returns.
+// A peer whose connection is accepted while the router closes gets a close notice before Close returns.
 func TestConnectionAcceptedDuringCloseGetsCloseNotice(t *testing.T) {
 	t.Parallel()
 	router := forward.NewConnRouter(credential(t, 1), nil)

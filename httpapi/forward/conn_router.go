@@ -21,15 +21,15 @@ const (
 	handshakeTimeout  = 5 * time.Second // of a connection from a node
 	maxHandshakes     = 512             // concurrent handshakes
 	maxNodeConns      = 16384           // connections from nodes
-	acceptTimeout     = 2 * time.Second // for a starting shard to accept a connection
+	acceptTimeout     = 2 * time.Second // time for a starting shard to accept a connection
 	closePollInterval = 2 * time.Millisecond
 	maxAcceptDelay    = time.Second // between two attempts to accept while file descriptors are exhausted
 )
 
-// nodeShard is the shard number that addresses a node itself instead of one of its shards.
+// nodeShard is used in place of a shard number for requests to a node itself.
 const nodeShard = -1
 
-// serverNameSuffix ends the TLS server names of connections between nodes. For example, s7.callboard.invalid is
+// serverNameSuffix ends the TLS server names of connections between nodes. For example, s7.callboard.invalid selects
 // shard 7.
 const serverNameSuffix = ".callboard.invalid"
 
@@ -40,8 +40,8 @@ func serverName(shard int) string {
 	return "s" + strconv.Itoa(shard) + serverNameSuffix
 }
 
-// shardOfServerName returns the shard that a TLS server name selects. A node with one shard only sends no server
-// name.
+// shardOfServerName returns the shard that a TLS server name selects. Without a server name it is shard 0: a node of
+// an installation with one shard sends no name.
 func shardOfServerName(name string) int {
 	label, ours := strings.CutSuffix(name, serverNameSuffix)
 	switch {
@@ -60,9 +60,8 @@ func shardOfServerName(name string) int {
 // errNoListener is returned for a shard that this node does not own.
 var errNoListener = errors.New("forward: this node does not own the shard")
 
-// ConnRouter distributes connections to the shards of a node. The connections come from other nodes, which name a
-// shard, and from the node's own Forwarder. IdleHandler answers connections for a shard that this node does not
-// own.
+// ConnRouter passes incoming connections to the shards of a node. The connections come from the node's own Forwarder
+// and from other nodes, which select a shard. IdleHandler answers connections for a shard that this node does not own.
 type ConnRouter struct {
 	tls        *tls.Config
 	idleServer *http.Server
@@ -83,7 +82,7 @@ type ConnRouter struct {
 	closed       bool
 }
 
-// NewConnRouter returns a ConnRouter. Serve accepts the connections of other nodes.
+// NewConnRouter returns a ConnRouter. The caller must call Serve to accept connections of other nodes.
 func NewConnRouter(c *Credential, log *slog.Logger) *ConnRouter {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -137,7 +136,7 @@ func (d *ConnRouter) listenerOf(shard int) *ShardListener {
 	return d.listeners[shard]
 }
 
-// dial connects to a listener of this node by the listener's name.
+// dial connects within the process to the listener that has the given name.
 func (d *ConnRouter) dial(ctx context.Context, name string) (net.Conn, error) {
 	d.mu.Lock()
 	l := d.byName[name]
@@ -160,8 +159,8 @@ func (d *ConnRouter) dial(ctx context.Context, name string) (net.Conn, error) {
 	return nil, errors.Join(errNoListener, ctx.Err())
 }
 
-// Serve accepts connections of other nodes until the listener or the ConnRouter is closed. The handshake fails for
-// a peer without the key.
+// Serve accepts connections of other nodes until the listener or the ConnRouter is closed. It refuses peers without the
+// key of the installation in the TLS handshake.
 func (d *ConnRouter) Serve(ln net.Listener) error {
 	d.mu.Lock()
 	if d.closed {
@@ -202,11 +201,11 @@ func (d *ConnRouter) Serve(ln net.Listener) error {
 	}
 }
 
-// acceptNode authenticates a node and passes its connection to the listener of the shard.
+// acceptNode authenticates the node that has connected and passes its connection to the listener of the shard.
 func (d *ConnRouter) acceptNode(conn net.Conn) {
 	defer d.closing.Add(-1)
 	secure := tls.Server(conn, d.tls)
-	bound, cancel := context.WithTimeout(context.Background(), handshakeTimeout) // also during Close: the peer may have sent a request
+	bound, cancel := context.WithTimeout(context.Background(), handshakeTimeout) // not ended by Close: the peer may have sent a request
 	err := secure.HandshakeContext(bound)
 	cancel()
 	<-d.handshakes
@@ -234,7 +233,7 @@ func (d *ConnRouter) acceptNode(conn net.Conn) {
 	sendCloseNotice(secure)
 }
 
-// sendCloseNotice informs a node that none of its data was read, and closes the connection.
+// sendCloseNotice tells a node that none of its data was read, and closes the connection.
 func sendCloseNotice(secure *tls.Conn) {
 	_ = secure.SetDeadline(time.Now().Add(closeNoticeTimeout))
 	_, _ = io.WriteString(secure, closeNotice)
@@ -268,8 +267,8 @@ func (d *ConnRouter) Close() {
 	}
 }
 
-// awaitClosed waits for running requests to the node itself and until the peers have read their close notices.
-// Without a notice, a peer does not know whether its request was read.
+// awaitClosed waits until running requests to the node itself have ended and the peers have read their close notices.
+// A peer without a notice does not know whether its request was read.
 func (d *ConnRouter) awaitClosed() {
 	bound, cancel := context.WithTimeout(context.Background(), closeNoticeTimeout)
 	defer cancel()
@@ -288,7 +287,8 @@ func (d *ConnRouter) awaitClosed() {
 	}
 }
 
-// ShardListener is the net.Listener of one shard. Its connections come from nodes and have a NodeAddr.
+// ShardListener is the net.Listener of one shard. Its connections come from nodes, and their remote address is a
+// NodeAddr.
 type ShardListener struct {
 	router *ConnRouter
 	shard  int
@@ -317,8 +317,8 @@ func (l *ShardListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close stops accepting connections. Accepted connections stay open, except those without any data, because servers
-// do not treat them as idle.
+// Close stops accepting connections. Accepted connections stay open, except those without any data: a server would
+// not close them, because it does not treat them as idle.
 func (l *ShardListener) Close() error {
 	l.router.mu.Lock()
 	l.closeLocked()
@@ -360,7 +360,7 @@ func (l *ShardListener) isClosed() bool {
 	}
 }
 
-// CloseConns closes the open connections. After the shutdown of a server these are connections whose requests have
+// CloseConns closes the connections that are still open after the server has shut down, because their requests have
 // not ended in time. It skips connections with a close notice, which close by themselves.
 func (l *ShardListener) CloseConns() {
 	for _, g := range l.openConns() {
@@ -373,7 +373,7 @@ func (l *ShardListener) CloseConns() {
 	}
 }
 
-// Addr implements net.Listener. The address cannot be dialed.
+// Addr implements net.Listener. The address is for logs and cannot be dialed.
 func (l *ShardListener) Addr() net.Addr { return pipeAddr(l.shard) }
 
 func (l *ShardListener) wrapConn(conn net.Conn) *shardConn {

@@ -19,7 +19,7 @@ import (
 // SeedSize is the size in bytes of the seed of a Credential.
 const SeedSize = ed25519.SeedSize
 
-// errNoNode is returned if the peer does not belong to this installation.
+// errNoNode reports that a peer is not a node of this installation.
 var errNoNode = errors.New("forward: the peer is not a node of this installation")
 
 // Credential authenticates connections between the nodes of an installation. All nodes derive the same key from
@@ -36,7 +36,7 @@ func NewCredential(seed []byte) (*Credential, error) {
 	}
 	key := ed25519.NewKeyFromSeed(seed)
 	public, _ := key.Public().(ed25519.PublicKey)
-	// Peers verify the key and ignore the dates, because clocks may be wrong.
+	// Peers verify the key and ignore the validity dates, because clocks of nodes may be wrong.
 	form := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "callboard node"},
 		NotBefore: time.Unix(0, 0), NotAfter: time.Unix(1<<33, 0),
@@ -50,7 +50,8 @@ func NewCredential(seed []byte) (*Credential, error) {
 	return &Credential{certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, public: public}, nil
 }
 
-// config returns the TLS configuration for both ends of a connection. Each end proves that it has the key.
+// config returns the TLS configuration for the client and the server of a connection. Each must prove that it has the
+// key.
 func (c *Credential) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
@@ -70,8 +71,8 @@ func (c *Credential) verify(s tls.ConnectionState) error {
 	return nil
 }
 
-// NodeListener returns a listener that accepts only connections of other nodes. The handshake fails for a peer
-// without the key.
+// NodeListener returns a listener that accepts only connections of other nodes. The TLS handshake fails for a peer
+// without the key of the installation.
 func NodeListener(ln net.Listener, c *Credential) net.Listener {
 	return &nodeListener{Listener: tls.NewListener(netutil.LimitListener(ln, maxPeerConns), c.config())}
 }
@@ -91,12 +92,12 @@ func (d *nodeListener) Accept() (net.Conn, error) {
 	return nodeConn{secure}, nil
 }
 
-// nodeConn is a connection from another node.
+// nodeConn is a connection from another node. Its remote address is a NodeAddr.
 type nodeConn struct{ *tls.Conn }
 
 // RemoteAddr returns the address of the node as a NodeAddr.
 func (c nodeConn) RemoteAddr() net.Addr { return NodeAddr{c.Conn.RemoteAddr()} }
 
-// NodeAddr is the address of another node of the installation. A request on such a connection names its client last
-// in X-Forwarded-For.
+// NodeAddr is the address of another node of the installation. For a request from this address, the last address in
+// X-Forwarded-For is the client.
 type NodeAddr struct{ net.Addr }

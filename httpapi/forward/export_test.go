@@ -2,8 +2,8 @@ package forward
 
 import "crypto/tls"
 
-// ConfigOf returns the TLS configuration of a credential, for tests.
+// ConfigOf exports the TLS configuration of a credential to the tests.
 func ConfigOf(c *Credential) *tls.Config { return c.config() }
 
-// Closing returns the number of connections that are being accepted or closed.
+// Closing returns the number of connections that the router is accepting or closing.
 func (d *ConnRouter) Closing() int64 { return d.closing.Load() }

@@ -2,7 +2,7 @@
 //
 // The package knows no routes and no credentials. It copies bytes in both directions, including streams, uploads
 // and WebSockets. A node that does not own the shard responds with the header Callboard-Not-Active without running
-// the request, and the request is forwarded again. A node never forwards requests of other nodes.
+// the request. The request is then forwarded again. A node never forwards a request that another node forwarded.
 package forward
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NotActive is the response header that marks a request that was not run.
+// NotActive is the header of a response that says that the node did not run the request.
 const NotActive = "Callboard-Not-Active"
 
-// HeaderPrefix is the prefix of headers between nodes. Client headers with this prefix are not forwarded.
+// HeaderPrefix begins the names of headers that nodes add for each other. Client headers with this prefix are removed.
 const HeaderPrefix = "Callboard-"
 
 const (
@@ -33,15 +33,15 @@ const (
 	dialTimeout          = time.Second
 	idleTimeout          = 60 * time.Second
 	maxIdleConnsPerShard = 256              // idle connections to one shard
-	maxIdleConns         = 2048             // to all shards of other nodes
-	maxRetryBody         = 64 << 10         // bytes of a body that is kept for another attempt
-	bodyTimeout          = 20 * time.Second // to receive a kept body, or a part of a longer one
-	writeTimeout         = 30 * time.Second // to send a part of a response
+	maxIdleConns         = 2048             // idle connections to all shards of other nodes
+	maxRetryBody         = 64 << 10         // bytes of a body that is read into memory, so that it can be sent again
+	bodyTimeout          = 20 * time.Second // time to receive such a body, or a part of a longer one
+	writeTimeout         = 30 * time.Second // time to send a part of a response
 	maxClientConns       = 16384            // client connections
 	maxPeerConns         = 4096             // node connections
 	maxHeaderBytes       = 16 << 10
 	retryAfter           = 2                // Retry-After in seconds
-	responseTimeout      = 50 * time.Second // until the response begins; handlers end after 40 s
+	responseTimeout      = 50 * time.Second // time until the response begins; handlers end after 40 s
 )
 
 // Config configures a Forwarder.
@@ -52,8 +52,8 @@ type Config struct {
 	Owner func(shard int) (addr string, ok bool)
 	Self  string      // address of this node as Owner returns it
 	Local *ConnRouter // shards of this node; nil: this node has none
-	// Shard returns the shard of a request. form is the body, at most 64 KB, of a request that Form selects. An
-	// error becomes a 503. nil: every request goes to shard 0.
+	// Shard returns the shard of a request. form is the body, at most 64 KB, if Form returns true for the request. An
+	// error is answered with 503. nil: every request goes to shard 0.
 	Shard func(r *http.Request, form []byte) (int, error)
 	Form  func(r *http.Request) bool // reports whether Shard needs the body; nil: never
 
@@ -93,7 +93,7 @@ type Forwarder struct {
 	readiness readiness
 }
 
-// New returns a Forwarder. Close ends it.
+// New returns a Forwarder and starts its background work, which Close ends.
 func New(cfg Config) *Forwarder {
 	cfg = cfg.withDefaults()
 	watching, end := context.WithCancel(context.Background())
@@ -109,7 +109,8 @@ func New(cfg Config) *Forwarder {
 	return f
 }
 
-// rewriteRequest adds the client to X-Forwarded-For and leaves the rest of the request unchanged.
+// rewriteRequest prepares the forwarded request: it adds the client to X-Forwarded-For, removes headers that begin with
+// HeaderPrefix and keeps the other headers of the client.
 func rewriteRequest(r *httputil.ProxyRequest) {
 	r.Out.URL.Scheme, r.Out.URL.Host = "https", "node" // placeholder; retryTransport sets the address
 	r.Out.Host, r.Out.URL.RawQuery = r.In.Host, r.In.URL.RawQuery
@@ -186,7 +187,7 @@ func (f *Forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.proxy.ServeHTTP(timedResponse{w}, r.WithContext(ctx))
 }
 
-// respondOK responds with status ok.
+// respondOK answers a health check with status ok.
 func respondOK(w http.ResponseWriter) {
 	setSecurityHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")

@@ -31,7 +31,7 @@ func credential(t *testing.T, fill byte) *forward.Credential {
 	return c
 }
 
-// startNode serves a handler to nodes and returns the address.
+// startNode starts a server that accepts requests from other nodes only, and returns its address.
 func startNode(t *testing.T, h http.Handler) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +43,7 @@ func startNode(t *testing.T, h http.Handler) string {
 	return ln.Addr().String()
 }
 
-// ownerStub is the owner of all shards, as a Forwarder sees it.
+// ownerStub reports one address to a Forwarder as the owner of all shards.
 type ownerStub struct {
 	mu   sync.Mutex
 	addr string
@@ -63,7 +63,7 @@ func (a *ownerStub) set(at string) {
 	a.addr = at
 }
 
-// startForwarder starts a node that owns no shard.
+// startForwarder starts the client server of a node that owns no shard. The Forwarder waits at most wait for an owner.
 func startForwarder(t *testing.T, a *ownerStub, wait time.Duration) *httptest.Server {
 	t.Helper()
 	f := forward.New(forward.Config{Owner: a.owner, Credential: credential(t, 1), Wait: wait})
@@ -72,7 +72,7 @@ func startForwarder(t *testing.T, a *ownerStub, wait time.Duration) *httptest.Se
 	return s
 }
 
-// reply is a response whose body was read.
+// reply is a response whose body was read completely.
 type reply struct {
 	StatusCode int
 	Header     http.Header
@@ -216,7 +216,7 @@ func TestPeersWithoutKeyAreRefused(t *testing.T) {
 	assert.NotContains(t, string(answer), "200 OK")
 	assert.Zero(t, served.Load())
 
-	// A server without the key is not accepted as a node.
+	// The Forwarder sends nothing to a server without the key of the installation.
 	impostor := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
 	defer impostor.Close()
 	to := &ownerStub{addr: impostor.Listener.Addr().String()}
@@ -226,7 +226,7 @@ func TestPeersWithoutKeyAreRefused(t *testing.T) {
 	require.NoError(t, forward.New(forward.Config{Owner: to.owner, Credential: credential(t, 1)}).ProbeNode(context.Background(), at), "a node with the right key is accepted")
 }
 
-// A request waits for the next owner of the shard and keeps its body.
+// A request to a shard without an owner waits for the next owner and arrives there with its body.
 func TestRequestWaitsForNextOwner(t *testing.T) {
 	t.Parallel()
 	var bodies []string
@@ -272,7 +272,7 @@ func TestRequestWaitsForNextOwner(t *testing.T) {
 	assert.ElementsMatch(t, []string{"nobody", "one that is not active", "one that is gone"}, bodies)
 }
 
-// A request that may have run is sent again only if it is repeatable.
+// A request that may have run at a failed node is sent again only if it may run twice.
 func TestOnlyRepeatableRequestsAreRepeated(t *testing.T) {
 	t.Parallel()
 	var broken, complete atomic.Int32
@@ -346,7 +346,7 @@ func TestHealthzIsLocalAndReadyzNeedsOwner(t *testing.T) {
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
-// A request at a node that hangs is cancelled once another node owns the shard.
+// A request that waits for a hanging node is cancelled once another node owns the shard.
 func TestRequestAtHangingNodeIsCancelledAfterOwnerChange(t *testing.T) {
 	t.Parallel()
 	a := &ownerStub{}

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// ErrNoNode reports that the peer does not belong to this installation.
+// ErrNoNode reports that the peer is not a node of this installation.
 var ErrNoNode = errNoNode
 
-// Probe returns the clock time of a node, to the second. ErrNoNode means that the peer is no node or has another
-// master key.
+// Probe returns the clock time of a node, to the second. It returns ErrNoNode if the server at addr is no Callboard
+// node or has another master key.
 func (c *Credential) Probe(ctx context.Context, addr string) (time.Time, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+addr+"/healthz", http.NoBody)
 	if err != nil {
@@ -38,8 +38,8 @@ const (
 	maxNodeResponse = 64 << 10        // bytes of a response
 )
 
-// RequestNode sends a request to another node itself, where ConnRouter.HandleNodeRequests serves it. The request
-// may arrive twice.
+// RequestNode sends a request to a node itself, not to one of its shards. ConnRouter.HandleNodeRequests serves the
+// request. The request may arrive twice.
 func (f *Forwarder) RequestNode(ctx context.Context, addr string, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, nodeRequestPath, bytes.NewReader(body))
 	if err != nil {

@@ -27,7 +27,7 @@ func (p *pipeEnd) Close() error {
 // PeerClosed reports whether the peer has closed the connection; see connstate.PeerClosed.
 func (p *pipeEnd) PeerClosed() bool { return p.peerClosed.Load() }
 
-// pipeAddr is the address of a shard of this process.
+// pipeAddr is the net.Addr of a shard in this process. Its value is the number of the shard.
 type pipeAddr int
 
 // Network implements net.Addr.

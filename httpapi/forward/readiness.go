@@ -32,7 +32,7 @@ func (f *Forwarder) ProbeNode(ctx context.Context, addr string) error {
 
 var errNodeSilent = errors.New("a node that owns shards does not respond")
 
-// readiness holds the last check whether all shards are reachable.
+// readiness holds the last check whether all shards can be reached.
 type readiness struct {
 	mu   sync.Mutex
 	last *readinessCheck
@@ -76,7 +76,7 @@ func (l *readinessCheck) isDone() bool {
 	}
 }
 
-// checkShards waits at most readinessWait for shards without an owner, then probes the owners.
+// checkShards waits at most readinessWait until every shard has an owner. Then it probes the owners.
 func (f *Forwarder) checkShards(ctx context.Context) error {
 	end := time.Now().Add(readinessWait)
 	for {
@@ -97,7 +97,8 @@ func (f *Forwarder) checkShards(ctx context.Context) error {
 	}
 }
 
-// shardOwners returns the addresses of the other nodes that own shards. without is a shard without an owner, or -1.
+// shardOwners returns the addresses of the other nodes that own shards. without is the number of a shard without an
+// owner, -1 if all shards have owners.
 func (f *Forwarder) shardOwners() (addrs []string, without int) {
 	known := make(map[string]bool)
 	for shard := range f.cfg.Shards {
@@ -120,7 +121,7 @@ func (f *Forwarder) probeAll(ctx context.Context, addrs []string) error {
 			err := f.ProbeNode(ctx, addr)
 			if err != nil {
 				f.cfg.Log.Debug("node does not respond", slog.String("node", addr), slog.Any("error", err))
-				err = errNodeSilent // hides the node's address from clients
+				err = errNodeSilent // the error must not show the node's address to clients
 			}
 			failed <- err
 			<-places

@@ -7,43 +7,44 @@ import (
 	"time"
 )
 
-// ownerCheckInterval is the time between two checks of shard owners. lateResponseTimeout is how long a previous
-// owner may still respond, because a node that hands a shard over completes its requests.
+// ownerCheckInterval is the time between two checks of shard owners. After an owner change, the previous owner may
+// still respond for lateResponseTimeout, because a node that hands over a shard completes its requests.
 const (
 	ownerCheckInterval  = 100 * time.Millisecond
 	lateResponseTimeout = time.Second
 )
 
-// errOwnerChanged cancels a request whose shard has a new owner: the previous owner may never respond.
+// errOwnerChanged cancels a request whose shard has moved to another node, because the previous owner may never
+// respond.
 var errOwnerChanged = errors.New("another node owns the shard now")
 
-// requestTracker holds the requests that are being forwarded. It cancels a request if another node owns the shard
-// now and the previous owner does not respond.
+// requestTracker holds the requests that are being forwarded. After an owner change it cancels the requests to which
+// the previous owner does not respond in time.
 type requestTracker struct {
 	mu  sync.Mutex
 	all map[*forwardedRequest]struct{}
 	end context.CancelFunc
 }
 
-// forwardedRequest is a request that is being forwarded.
+// forwardedRequest is a request that is being forwarded, with the node that has it.
 type forwardedRequest struct {
 	tracker   *requestTracker
 	client    context.Context //nolint:containedctx // ends when the client stops waiting
 	cancelAll context.CancelFunc
-	body      []byte // kept for another attempt; nil: no body, or a longer one
+	body      []byte // body that can be sent again; nil: no body, or a longer one that is streamed
 	shard     int
 
-	repeatable bool // may run twice, whatever its method
+	repeatable bool // the request may run twice, also if its method is not idempotent
 
 	addr       string    // node that has the request; under requestTracker.mu like the fields below
-	movedAt    time.Time // when another owner was first seen; zero: never
+	movedAt    time.Time // when the tracker first saw another owner of the shard; zero: never
 	cancel     context.CancelCauseFunc
 	responding bool // the response has begun
 }
 
 type requestKey struct{}
 
-// track adds a request. The returned context ends with the request.
+// track adds a request to the tracker. The returned context ends when the request is finished.
 func (f *requestTracker) track(client, ctx context.Context, shard int, body []byte) (*forwardedRequest, context.Context) {
 	ctx, whole := context.WithCancel(ctx)
 	fr := &forwardedRequest{tracker: f, client: client, cancelAll: whole, body: body, shard: shard}
@@ -53,7 +54,7 @@ func (f *requestTracker) track(client, ctx context.Context, shard int, body []by
 	return fr, context.WithValue(ctx, requestKey{}, fr)
 }
 
-// startAttempt returns the context of an attempt at a node.
+// startAttempt returns the context for sending the request to the node at addr. It cancels the previous attempt.
 func (fr *forwardedRequest) startAttempt(ctx context.Context, addr string) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	fr.tracker.mu.Lock()
@@ -63,7 +64,8 @@ func (fr *forwardedRequest) startAttempt(ctx context.Context, addr string) conte
 	return ctx
 }
 
-// markResponding records that the node has begun to respond. From then on the request fails if the node fails.
+// markResponding records that the node has begun to respond. If the node fails afterwards, the request is not sent
+// again.
 func (fr *forwardedRequest) markResponding() {
 	fr.tracker.mu.Lock()
 	defer fr.tracker.mu.Unlock()
@@ -86,7 +88,8 @@ func (fr *forwardedRequest) cancelAttempt(cause error) {
 	}
 }
 
-// watchOwners cancels requests at nodes that lost their shard, until ctx ends.
+// watchOwners checks the owners of shards until ctx ends. It cancels requests to nodes
+// that have lost their shard.
 func (f *requestTracker) watchOwners(ctx context.Context, owner func(shard int) (string, bool)) {
 	tick := time.NewTicker(ownerCheckInterval)
 	defer tick.Stop()
@@ -124,7 +127,7 @@ func (f *requestTracker) cancelMoved(owner func(shard int) (string, bool)) {
 			continue
 		}
 		request.cancelAttempt(errOwnerChanged)
-		if request.responding { // an upgraded connection ends only with its request
+		if request.responding { // an upgraded connection ends only when the whole request is canceled
 			request.cancelAll()
 		}
 	}

@@ -34,21 +34,21 @@ func (f *Forwarder) respondFailure(w http.ResponseWriter, r *http.Request, err e
 	respondUnavailable(w, text)
 }
 
-// IdleHandler answers requests to a node that does not own their shard: the node is alive and has not run the
-// request.
+// IdleHandler answers requests to a node that does not own their shard. The response says that the node is alive and
+// that the request did not run.
 func IdleHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" && r.Method == http.MethodHead {
 			return
 		}
 		w.Header().Set(NotActive, "1")
-		w.Header().Set("Connection", "close") // this node may own the shard at the next request
+		w.Header().Set("Connection", "close") // the next request needs a new connection, because this node may own the shard by then
 		respondUnavailable(w, "This node is not active.")
 	})
 }
 
-// StartingHandler answers for a process that waits for its store: the process is alive and runs no requests. reason
-// returns what the process waits for.
+// StartingHandler answers requests while the process waits for its store. The response says that the process is alive
+// and runs no requests. reason returns what the process waits for.
 func StartingHandler(reason func() string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// errBodyTooLong reports a body that has to be read first and is longer than maxRetryBody.
+// errBodyTooLong reports a form that must be read before its shard is known and is longer than maxRetryBody.
 var errBodyTooLong = errors.New("forward: the body is too long")
 
-// readShortBody reads a short body, so that it can be sent again. It returns nil for no body and for a longer body,
-// which is forwarded while it is received. form makes it read a body of unknown length too.
+// readShortBody reads a short body into memory, so that it can be sent again. It returns nil for no body and for a
+// longer body, which is streamed. With form it also reads a body of unknown length.
 func readShortBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil, nil
@@ -40,7 +40,7 @@ func readShortBody(w http.ResponseWriter, r *http.Request, form bool) ([]byte, e
 	return all, nil
 }
 
-// timedBody is a request body with a timeout for each part.
+// timedBody is a request body that sets a new read deadline before each read.
 type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController
@@ -56,7 +56,7 @@ func (p *timedBody) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// timedResponse is a response with a timeout for each part.
+// timedResponse is a response that sets a new write deadline before each write.
 type timedResponse struct{ http.ResponseWriter }
 
 // Write implements io.Writer.
@@ -98,7 +98,7 @@ func (k *retryBody) reader() io.ReadCloser {
 	return io.NopCloser(bytes.NewReader(k.bytes))
 }
 
-// onceReader marks a streamed body as used at its first read. The server closes the body.
+// onceReader reads a streamed body and marks it as used at the first read. The HTTP server closes the body.
 type onceReader struct {
 	io.ReadCloser
 	body *retryBody
@@ -113,10 +113,10 @@ func (o *onceReader) Read(p []byte) (int, error) {
 // Close does nothing, because another attempt may send the body.
 func (o *onceReader) Close() error { return nil }
 
-// bufferSize is the size in bytes of a part of a response.
+// bufferSize is the size in bytes of the buffers that copy response bodies.
 const bufferSize = 16 << 10
 
-// bufferPool is a pool of response buffers.
+// bufferPool is a pool of the buffers that copy response bodies.
 type bufferPool struct{ all sync.Pool }
 
 // Get implements httputil.BufferPool.

@@ -10,14 +10,14 @@ import (
 	"github.com/callboard/callboard/httpapi/connstate"
 )
 
-// closeNotice is the last data on an idle connection when its listener closes. The peer then knows that a request
-// on the way was not read. The notice is a 408 response without a request (RFC 9110 §15.5.9).
+// closeNotice is the last data on an idle connection when its listener closes. It is a 408 response without a request
+// (RFC 9110 §15.5.9). It tells the peer that a request that it has just sent was not read.
 const closeNotice = "HTTP/1.1 408 Request Timeout\r\n" + NotActive + ": 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
-// closeNoticeTimeout bounds how long the peer may take to read the notice and to close.
+// closeNoticeTimeout is the maximum time in which the peer must read the close notice and close the connection.
 const closeNoticeTimeout = time.Second
 
-// shardConn is a connection of a ShardListener.
+// shardConn is a connection that a ShardListener has accepted.
 type shardConn struct {
 	net.Conn
 	listener *ShardListener
@@ -31,8 +31,8 @@ type shardConn struct {
 	closeIgnored bool // Close was ignored once, because data had just been received
 }
 
-// SetIdle records whether the server waits for a request on the connection: from the start or the end of a response
-// until the next request.
+// SetIdle records whether the server waits for a request on the connection. The server waits from the start of the
+// connection, and from the end of each response, until the next request.
 func (g *shardConn) SetIdle(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,8 +41,8 @@ func (g *shardConn) SetIdle(on bool) {
 	}
 }
 
-// IdleTracker is a connection that loses no request when it closes, if its server reports when the connection is
-// idle.
+// IdleTracker is a connection whose server reports when it waits for a request. Such a connection loses no request when
+// it closes.
 type IdleTracker interface{ SetIdle(on bool) }
 
 // RemoteAddr returns the address of the node as a NodeAddr.
@@ -62,8 +62,8 @@ func (g *shardConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements net.Conn. After the listener is closed, an idle connection first gets a close notice, because a
-// request may be on its way. A connection that has just received data closes after the response.
+// Close implements net.Conn. After the listener is closed, an idle connection first sends a close notice, because a
+// request may be on its way. A connection that has just received data stays open until the response is sent.
 func (g *shardConn) Close() error {
 	if g.listener.isClosed() && g.beginClose() {
 		return nil
@@ -72,7 +72,8 @@ func (g *shardConn) Close() error {
 	return g.Conn.Close()
 }
 
-// beginClose reports whether the connection closes without further action of the caller.
+// beginClose starts to send the close notice, or defers the close until the response. It returns false if the caller
+// must close the connection itself.
 func (g *shardConn) beginClose() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,7 +99,7 @@ func (g *shardConn) beginClose() bool {
 	return true
 }
 
-// isUnused reports whether the connection has received no data.
+// isUnused reports whether the server has not received any data on the connection.
 func (g *shardConn) isUnused() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -112,7 +113,7 @@ func (g *shardConn) isClosing() bool {
 	return g.closing
 }
 
-// netConn returns the connection below TLS.
+// netConn returns the network connection below TLS, or the connection itself if it has no TLS.
 func (g *shardConn) netConn() net.Conn {
 	if secure, ok := g.Conn.(*tls.Conn); ok {
 		return secure.NetConn()
@@ -120,7 +121,7 @@ func (g *shardConn) netConn() net.Conn {
 	return g.Conn
 }
 
-// closeNow closes the connection below TLS, because a TLS close waits for the peer.
+// closeNow closes the network connection below TLS, because closing a TLS connection waits for the peer.
 func (g *shardConn) closeNow() error {
 	g.remove()
 	return g.netConn().Close()

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// A connection that a node accepted before the shard listens reaches the shard once it does.
+// A connection that a node accepts before the shard listens is passed to the shard once the shard listens.
 func TestConnectionBeforeListenReachesShard(t *testing.T) {
 	t.Parallel()
 	b := &ownerMap{owners: map[int]string{}}
@@ -48,7 +48,7 @@ func TestConnectionBeforeListenReachesShard(t *testing.T) {
 	assert.Equal(t, http.StatusOK, got.code, got.text)
 }
 
-// A shard whose server does not accept yet is not ready.
+// The node is not ready while the server of a shard has not yet called Accept.
 func TestShardThatDoesNotAcceptIsNotReady(t *testing.T) {
 	t.Parallel()
 	b := &ownerMap{owners: map[int]string{}}

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// ownerMap is the owner of each shard.
+// ownerMap reports the owner of each shard to the test nodes.
 type ownerMap struct {
 	mu     sync.Mutex
 	owners map[int]string
@@ -53,7 +53,8 @@ type testNode struct {
 	url       string // URL for clients
 }
 
-// shardOfPath reads the shard from the path of a request: /7/… is for shard 7.
+// shardOfPath returns the shard that the path of a request begins with: /7/… is for shard 7. The path /form/… takes the
+// shard from the form.
 func shardOfPath(r *http.Request, form []byte) (int, error) {
 	first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if first == "form" {
@@ -78,7 +79,7 @@ func newTestNode(t *testing.T, b *ownerMap, wait time.Duration) *testNode {
 	return m
 }
 
-// serveShard serves a shard at the node until end is called.
+// serveShard serves a shard on the test node with the handler h until end is called.
 func (m *testNode) serveShard(t *testing.T, shard int, h http.Handler) (end func()) {
 	t.Helper()
 	ln := m.router.Listen(shard)
@@ -94,7 +95,7 @@ func (m *testNode) serveShard(t *testing.T, shard int, h http.Handler) (end func
 
 type connKey struct{}
 
-// echoHandler answers with a name, the request and the client that a node has forwarded.
+// echoHandler responds with name and with the method, URL, client address and body of the request.
 func echoHandler(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
@@ -123,7 +124,7 @@ func TestRequestGoesToItsShard(t *testing.T) {
 			}
 		}
 	}
-	// A form without a length reaches Config.Shard and arrives complete.
+	// The Forwarder passes a form of unknown length to Config.Shard and forwards it complete.
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, one.url+"/form/x", io.MultiReader(strings.NewReader("4")))
 	require.NoError(t, err)
 	resp, err := http.DefaultClient.Do(r)
@@ -144,8 +145,8 @@ func TestRequestGoesToItsShard(t *testing.T) {
 	}
 }
 
-// Streams, uploads and upgraded connections reach a shard of the same node like a shard of another node, and the
-// shard notices when the client leaves.
+// Streams, uploads and upgraded connections reach a shard on the same node and on another node alike. The shard
+// notices when the client disconnects.
 func TestShardIsReachedLocallyAndFromOtherNode(t *testing.T) {
 	t.Parallel()
 	b := &ownerMap{owners: map[int]string{}}
@@ -242,8 +243,8 @@ type endlessReader struct{}
 
 func (endlessReader) Read(p []byte) (int, error) { return len(p), nil }
 
-// A request waits for a shard that does not listen yet, on this node or another. A request at a closed listener is
-// sent to the next owner.
+// A request waits for a shard that does not listen yet, on this node or on another. A request to a listener that has
+// closed is sent to the next owner of the shard.
 func TestRequestWaitsForItsShard(t *testing.T) {
 	t.Parallel()
 	b := &ownerMap{owners: map[int]string{}}
@@ -272,7 +273,7 @@ func TestRequestWaitsForItsShard(t *testing.T) {
 	end := one.serveShard(t, 6, echoHandler("first"))
 	assert.Contains(t, <-waits, "first PUT /6/x")
 	assert.Contains(t, <-ask1(two), "first")
-	end() // the node still owns the shard
+	end() // the listener closes while the node still owns the shard
 	here, there := ask1(one), ask1(two)
 	one.serveShard(t, 6, echoHandler("second"))
 	assert.Contains(t, <-here, "second")
@@ -285,7 +286,8 @@ func TestRequestWaitsForItsShard(t *testing.T) {
 	assert.Contains(t, <-ask1(two), "third")
 }
 
-// A node does not forward requests of other nodes: the shard answers, or the response has Callboard-Not-Active.
+// A node does not forward requests that another node has forwarded. If the node does not own the shard, the response
+// has the header Callboard-Not-Active.
 func TestForwardedRequestIsNotForwardedAgain(t *testing.T) {
 	t.Parallel()
 	b := &ownerMap{owners: map[int]string{}}
@@ -351,7 +353,7 @@ func TestConnectionsOfAShardEndWithItsListener(t *testing.T) {
 	require.ErrorIs(t, err, net.ErrClosed)
 }
 
-// A request is cancelled when another node owns its shard; requests of other shards continue.
+// When a shard moves to another node, its running requests are cancelled. Requests of other shards continue.
 func TestOnlyRequestsOfAMovedShardAreCancelled(t *testing.T) {
 	t.Parallel()
 	b := &ownerMap{owners: map[int]string{}}

@@ -38,8 +38,8 @@ func (f *Forwarder) destinationOf(shard int) (destination, bool) {
 	return destination{f.cfg.Self, listener}, listener != nil
 }
 
-// Parts of the host in request URLs between nodes. net/http reuses connections by this host. The host of another
-// node contains its address in hex.
+// Parts of the host names in request URLs, by which net/http pools connections. A local host names a listener of this
+// node. A remote host contains the shard and the address of the node in hex.
 const (
 	localHostSuffix     = ".here"
 	remoteHostSeparator = "-"
@@ -74,7 +74,7 @@ func (f *Forwarder) openTransports() {
 	f.probe = f.remote.Clone()
 }
 
-// dialNode connects to a node for a shard, both encoded in host.
+// dialNode connects to a node for one of its shards. host contains the shard and the address of the node.
 func (f *Forwarder) dialNode(ctx context.Context, network, host string) (net.Conn, error) {
 	host, _, _ = net.SplitHostPort(host)
 	which, coded, _ := strings.Cut(host, remoteHostSeparator)
@@ -109,10 +109,11 @@ func (c *Credential) dial(ctx context.Context, network, addr string, shard int) 
 	return secure, nil
 }
 
-// retryTransport sends each request to the owner of its shard, and again if the owner has changed.
+// retryTransport sends each request to the owner of its shard, and sends it again if the owner changes.
 type retryTransport struct{ f *Forwarder }
 
-// RoundTrip sends a request to its shard. It repeats a request that has not run or that may run twice.
+// RoundTrip sends a request to its shard. After a failure it sends the request again if the request has not run or may
+// run twice.
 func (t retryTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	request, ok := r.Context().Value(requestKey{}).(*forwardedRequest)
 	if !ok {
@@ -182,7 +183,7 @@ func (t retryTransport) attempt(r *http.Request, request *forwardedRequest, w de
 	return nil, false, errors.Join(errOutcomeUnknown, err)
 }
 
-// isUnsent reports whether a connection ended before the request was sent.
+// isUnsent reports whether an error means that the connection ended before the request was sent.
 func isUnsent(err error) bool {
 	return strings.Contains(err.Error(), "http: server closed idle connection") // net/http does not export this error
 }
@@ -196,8 +197,8 @@ func isRepeatable(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasPrefix(r.URL.Path, "/v1/") && r.Header.Get("Idempotency-Key") != ""
 }
 
-// Send sends a request of this node to a shard. It uses the path, query, headers and a body of at most 64 KB of r.
-// The request may run twice. X-Forwarded-For names the client. The caller closes the body of the response.
+// Send sends a request of this node itself to a shard, with the path, query, headers and body of r. The body has at
+// most 64 KB. The request may run twice. X-Forwarded-For names the client. The caller closes the response body.
 func (f *Forwarder) Send(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
 	var all []byte
 	if r.Body != nil {
@@ -228,7 +229,7 @@ func (f *Forwarder) Send(ctx context.Context, shard int, r *http.Request) (*http
 	return resp, nil
 }
 
-// trackedBody is a response body whose Close ends the tracked request.
+// trackedBody is a response body whose Close removes the request from the tracker.
 type trackedBody struct {
 	io.ReadCloser
 	request *forwardedRequest

@@ -9,12 +9,12 @@ import (
 )
 
 // ColumnNames maps built-in fields (phone, timezone, country, name) to the columns that hold them. Names match
-// without regard to case, spaces and punctuation. Default: the column has the name of the field. With another
-// column, a column named like the field becomes the context variable file_<name>.
+// without regard to case, spaces and punctuation. Default: the column has the name of the field. If a field is mapped
+// to another column, a column with the field's own name becomes the context variable file_<name>.
 type ColumnNames map[string]string
 
-// apply replaces the names of columns by their fields. A problem names the request parameter of the column, such as
-// phone_column.
+// apply replaces, in names, the name of each mapped column by the name of its field. A problem in the returned error
+// names the request parameter that selects the column, such as phone_column.
 func (as ColumnNames) apply(names []string) error {
 	var p domain.Problems
 	fields := make(map[int]string, len(as))
@@ -49,8 +49,8 @@ func (as ColumnNames) apply(names []string) error {
 	return p.Err()
 }
 
-// columnsOf returns the indexes of the columns with a name. It tries an exact match first, then a match without
-// case, then one without spaces and punctuation.
+// columnsOf returns the indexes of the columns with a name. It looks for exact matches first, then for matches without
+// regard to case, then without regard to spaces and punctuation.
 func columnsOf(names []string, name string) (at []int) {
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold, func(a, b string) bool { return normalizeName(a) == normalizeName(b) && normalizeName(a) != "" }} {
 		for i, n := range names {

@@ -8,18 +8,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Columns matches the columns of a CSV file to the fields of a contact.
+// Columns says which columns of a CSV file hold which fields of a contact.
 type Columns struct {
 	Named     ColumnNames          // from the parameters of the request
 	Variables []string             // variables that the pathway declares
 	Mapping   domain.ColumnMapping // the result, set after the header is read
 }
 
-// BuiltinFields returns the contact fields that a column can hold without a variable of the pathway.
+// BuiltinFields returns the contact fields that need no variable in the pathway.
 func BuiltinFields() []string { return []string{"phone", "timezone", "country", "name"} }
 
 // match returns the field of each column, in the order of the headers, and sets Mapping. Headers match without
-// regard to case, spaces and punctuation. Two columns for one field are an error.
+// regard to case, spaces and punctuation. It returns an error if two columns match one field.
 func (c *Columns) match(headers []string) ([]string, error) {
 	columns := slices.Clone(headers)
 	if err := c.Named.apply(columns); err != nil {
@@ -57,7 +57,8 @@ func (c *Columns) match(headers []string) ([]string, error) {
 	return columns, nil
 }
 
-// targetField returns the field that a column with this name holds: a built-in field, a variable, or "".
+// targetField returns the field that a column with this name holds: a built-in field, a variable of the pathway, or
+// "" if it is neither.
 func (c *Columns) targetField(name string) string {
 	folded := normalizeName(name)
 	if folded == "" {
@@ -74,7 +75,7 @@ func (c *Columns) targetField(name string) string {
 	return ""
 }
 
-// normalizeName returns a name without case, spaces and punctuation.
+// normalizeName returns a name in lower case, without spaces and punctuation.
 func normalizeName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) {

@@ -13,19 +13,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxColumns bounds the number of columns of a file.
+// maxColumns is the maximum number of columns of a CSV file.
 const maxColumns = 200
 
 // CSV reads contacts from a CSV file with a header row (RFC 4180).
 //
 //   - The column phone is required, the columns timezone and country are optional. Every other column becomes a context
 //     variable with the name of the column. Columns without a name are skipped.
-//   - The delimiter is a comma, a semicolon or a tab: as a first line sep= says, else as the header uses most.
+//   - The delimiter is a comma, a semicolon or a tab. A first line such as sep=; sets it. Default: the one that occurs
+//     most in the header.
 //   - The encoding is UTF-8, or UTF-16 with a byte order mark. Lines end in LF, CRLF or CR.
-//   - Empty rows are skipped. A row that cannot be read has a Problem. An error of r or of the header ends the rows.
+//   - Empty rows are skipped. A row that cannot be read is returned with a Problem. An error of r or of the header ends
+//     the sequence.
 func CSV(r io.Reader) iter.Seq2[domain.RawContact, error] { return CSVWithColumns(r, &Columns{}) }
 
-// CSVWithColumns is CSV for a file whose columns are matched to variables of a pathway.
+// CSVWithColumns reads a CSV file like CSV, but matches its columns to the variables of a pathway as well. It sets
+// as.Mapping.
 func CSVWithColumns(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		t := &csvTable{w: newWindow(decodeText(r)), line: 1, delimiter: ',', end: '\n', columnMatch: as}
@@ -49,13 +52,13 @@ func CSVWithColumns(r io.Reader, as *Columns) iter.Seq2[domain.RawContact, error
 	}
 }
 
-// csvTable reads a CSV file.
+// csvTable reads the rows of a CSV file.
 type csvTable struct {
 	w              *window
 	line           int // line number of the next record
 	delimiter      byte
 	delimiterKnown bool // a sep= line has set the delimiter
-	end            byte // last byte of a line, as in the header
+	end            byte // byte that ends each line of the file: LF or CR
 	columns        []string
 	fields         []string
 	columnMatch    *Columns
@@ -102,7 +105,7 @@ func (t *csvTable) readHeader() error {
 	return nil
 }
 
-// readSeparatorLine reads the line sep=; with which Excel names the delimiter. It reports whether text is such a
+// readSeparatorLine reads a line such as sep=; with which Excel sets the delimiter. It reports whether text is such a
 // line.
 func (t *csvTable) readSeparatorLine(text []byte) bool {
 	text = bytes.Trim(bytes.TrimSpace(text), "\"")
@@ -113,7 +116,7 @@ func (t *csvTable) readSeparatorLine(text []byte) bool {
 	return true
 }
 
-// trimSpace returns a text without surrounding spaces, including invisible ones.
+// trimSpace returns a text without white space and invisible characters at its ends.
 func trimSpace(s string) string { return strings.TrimFunc(s, isBlank) }
 
 func isBlank(r rune) bool {
@@ -156,7 +159,7 @@ func (t *csvTable) nextRow() (domain.RawContact, error) {
 	}
 }
 
-// isEmptyRow reports whether a row has no value.
+// isEmptyRow reports whether a row has no values: it consists of delimiters, white space and quotes.
 func (t *csvTable) isEmptyRow(text []byte) bool {
 	for _, b := range text {
 		if b != t.delimiter && b != ' ' && b != '"' && (b < '\t' || b > '\r') {
@@ -199,8 +202,8 @@ func (t *csvTable) fillContact(c *domain.RawContact, text []byte) {
 	c.Problem = checkPhone(c.Phone)
 }
 
-// readRecord returns the next record without its line end. A quoted field may hold line ends. If a record does not
-// end within MaxRow, only its first line is consumed, so that a missing quote does not swallow the file.
+// readRecord returns the next record without its line end. A quoted field may hold line ends. If a record is longer
+// than MaxRow, readRecord skips only its first line, so that a missing quote does not consume the whole file.
 func (t *csvTable) readRecord() (text []byte, whole bool, err error) {
 	var s recordScanner
 	n := 0
@@ -228,14 +231,14 @@ func (t *csvTable) readRecord() (text []byte, whole bool, err error) {
 	}
 }
 
-// recordScanner follows the quotes of a record, byte by byte.
+// recordScanner finds the end of a CSV record. It reads byte by byte, because a quoted field may hold line ends.
 type recordScanner struct {
 	inField bool // after the first byte of a field
 	quoted  bool // the scanner is inside quotes
 	closing bool // the last byte was a quote inside quotes
 }
 
-// isEnd reports whether a byte ends the record.
+// isEnd reads the next byte b and reports whether b ends the record.
 func (s *recordScanner) isEnd(b, delimiter, end byte) bool {
 	if s.quoted && !s.closing {
 		s.closing = b == '"'
@@ -261,8 +264,8 @@ func (s *recordScanner) isEnd(b, delimiter, end byte) bool {
 	return false
 }
 
-// splitFields splits a record into fields. ok is false if data follows a closing quote. The result is valid until
-// the next call.
+// splitFields splits a record into fields. ok is false if a quoted field is not closed or data follows its closing
+// quote. The result is valid until the next call.
 func (t *csvTable) splitFields(text []byte) (fields []string, ok bool) {
 	t.fields = t.fields[:0]
 	text = bytes.TrimSuffix(text, []byte{'\r'})
@@ -289,7 +292,7 @@ func (t *csvTable) splitFields(text []byte) (fields []string, ok bool) {
 	}
 }
 
-// unquote reads a quoted field after its opening quote.
+// unquote reads a quoted field. text begins after the opening quote, and rest after the closing quote.
 func unquote(text []byte) (value string, rest []byte, closed bool) {
 	var b strings.Builder
 	for {
@@ -306,7 +309,7 @@ func unquote(text []byte) (value string, rest []byte, closed bool) {
 	}
 }
 
-// delimiterOf returns the delimiter that the header uses most.
+// delimiterOf returns the delimiter that occurs most often outside quotes in the header.
 func delimiterOf(header []byte) byte {
 	best, most := byte(','), 0
 	for _, d := range []byte{',', ';', '\t'} {

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// decodeText converts a text to UTF-8. A byte order mark selects UTF-8 or UTF-16. Without a mark, a zero byte next
-// to the first letter selects UTF-16. Invalid characters become U+FFFD.
+// decodeText converts a text to UTF-8. A byte order mark selects UTF-8 or UTF-16. Without a mark, a zero byte beside
+// the first character selects UTF-16. Invalid characters become U+FFFD.
 func decodeText(r io.Reader) io.Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
-	head, _ := b.Peek(3) // the reader returns the error again
+	head, _ := b.Peek(3) // an error is ignored here, because the next read returns it again
 	var order binary.ByteOrder
 	switch {
 	case len(head) == 3 && string(head) == bom:

@@ -165,7 +165,7 @@ func TestInvalidJSONEndsRows(t *testing.T) {
 	assert.Len(t, got, 1)
 }
 
-// A list of any length needs the memory of one contact.
+// The memory that is needed to read a JSON list does not grow with the length of the list.
 func TestLongJSONListUsesBoundedMemory(t *testing.T) {
 	r, w := io.Pipe()
 	const contacts = 200_000

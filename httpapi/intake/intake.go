@@ -1,6 +1,6 @@
 // Package intake reads contacts and telephone numbers from uploaded files: CSV, JSON lines or one JSON text. It
-// holds one row in memory at a time. A row that cannot be read is returned with a Problem and does not end the
-// file.
+// holds one row in memory at a time. It returns a row that cannot be read with a Problem and continues with the next
+// row.
 package intake
 
 import (
@@ -17,7 +17,7 @@ import (
 // MaxRow is the maximum size of a row in bytes.
 const MaxRow = 64 << 10
 
-// contact is a contact in JSON.
+// contact is the JSON form of a contact.
 type contact struct {
 	Phone    string         `json:"phone"`
 	Context  domain.Context `json:"context"`
@@ -25,7 +25,7 @@ type contact struct {
 	Country  string         `json:"country"`
 }
 
-// parseContact reads a contact in JSON. An invalid contact has a Problem.
+// parseContact decodes a contact in JSON. If the text is invalid, the result has a Problem.
 func parseContact(line int, text []byte) domain.RawContact {
 	c := domain.RawContact{Line: line}
 	if !utf8.Valid(text) {
@@ -42,7 +42,7 @@ func parseContact(line int, text []byte) domain.RawContact {
 	return c
 }
 
-// checkPhone returns why a text cannot be a telephone number, "" if it can.
+// checkPhone describes why a text cannot be a telephone number, "" if it can be one.
 func checkPhone(phone string) string {
 	switch {
 	case phone == "":
@@ -53,7 +53,7 @@ func checkPhone(phone string) string {
 	return ""
 }
 
-// problemOf returns the message of a domain.DecodeJSON error as a part of a sentence.
+// problemOf returns the message of a domain.DecodeJSON error in a form that fits into a longer sentence.
 func problemOf(err error) string {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok {
@@ -66,7 +66,7 @@ func problemOf(err error) string {
 	return said
 }
 
-// NDJSON reads one contact per line. An error of r ends the rows.
+// NDJSON reads one contact per line. An error of r ends the sequence.
 func NDJSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		w := newWindow(decodeText(r))

@@ -111,7 +111,7 @@ func TestNDJSONReportsInvalidRows(t *testing.T) {
 	}, got)
 }
 
-// The reader accepts the output of encoding/csv.
+// CSV reads the files that encoding/csv writes, with the same values.
 func TestCSVReadsOutputOfEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		field := rapid.StringOfN(rapid.RuneFrom([]rune("ab,;\"\n\r\t é'=")), 0, 8, -1)
@@ -168,8 +168,8 @@ func FuzzNDJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { checkRows(t, text, intake.NDJSON) })
 }
 
-// checkRows checks that every row has a phone or a problem, that line numbers increase, and that the result does
-// not depend on how reads are split.
+// checkRows requires that every row has either a phone or a problem and that line numbers increase. The result must not
+// depend on how the input is split into reads.
 func checkRows(t *testing.T, text []byte, read func(io.Reader) iter.Seq2[domain.RawContact, error]) {
 	t.Helper()
 	rows, err := readAll(read(bytes.NewReader(text)))

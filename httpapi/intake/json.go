@@ -12,7 +12,7 @@ import (
 )
 
 // JSON reads a list of contacts, or an object with the list in the member "contacts". It holds one contact in
-// memory at a time. Invalid JSON, or an error of r, ends the rows.
+// memory at a time. Invalid JSON, or an error of r, ends the sequence.
 func JSON(r io.Reader) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		l := &contactList{w: newWindow(decodeText(r)), yield: yield}
@@ -27,7 +27,7 @@ var (
 	errNoJSON  = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is not valid JSON."}
 )
 
-// contactList reads a JSON text with contacts.
+// contactList reads the contacts in a JSON text and yields them one by one.
 type contactList struct {
 	w     *window
 	yield func(domain.RawContact, error) bool
@@ -68,7 +68,8 @@ func listError(why string) error {
 	return p.Err()
 }
 
-// wrongKind returns an error for a JSON value of the wrong type. first is the first byte of the value.
+// wrongKind returns an error for a JSON value of the wrong type. what names the value, should the expected type, and
+// first is the first byte of the value.
 func wrongKind(what, should string, first byte) error {
 	kind := map[byte]string{'{': "an object", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}[first]
 	switch {
@@ -80,7 +81,7 @@ func wrongKind(what, should string, first byte) error {
 	return listError(what + " must be " + should + ", not " + kind)
 }
 
-// incompleteError returns the error for a JSON text that ends too early.
+// incompleteError returns errNoJSON if err is io.EOF inside a JSON text. It returns other errors unchanged.
 func incompleteError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errNoJSON
@@ -88,7 +89,7 @@ func incompleteError(err error) error {
 	return err
 }
 
-// peekNonSpace returns the next byte that is no space, without consuming it.
+// peekNonSpace skips white space and returns the next byte without consuming it.
 func (l *contactList) peekNonSpace() (byte, error) {
 	for {
 		all, err := l.w.peekBeyond(0)
@@ -105,7 +106,7 @@ func (l *contactList) peekNonSpace() (byte, error) {
 	}
 }
 
-// forEach calls part for each element between brackets.
+// forEach reads a JSON array or object whose closing bracket is closing. It calls part at the start of each element.
 func (l *contactList) forEach(closing byte, part func() error) error {
 	l.w.discard(1)
 	b, err := l.peekNonSpace()
@@ -156,10 +157,10 @@ func (l *contactList) readContacts() error {
 	})
 }
 
-// maxName bounds, in bytes, the name of an unknown member in an error.
+// maxShownName is the maximum length in bytes to which an error shortens the name of an unknown member.
 const maxShownName = 60
 
-// readObject reads the members of the body. Only contacts is allowed.
+// readObject reads a body that is a JSON object. Its only allowed member is contacts.
 func (l *contactList) readObject() error {
 	return l.forEach('}', func() error {
 		text, whole, err := l.w.readValue()
@@ -199,7 +200,7 @@ func (l *contactList) readObject() error {
 }
 
 // readValue reads one JSON value. whole is false for a value larger than MaxRow, which is skipped. The bytes are valid
-// until the next call and may be invalid JSON.
+// until the next call. They may be invalid JSON, because only brackets and quotes are checked.
 func (w *window) readValue() (text []byte, whole bool, err error) {
 	var s valueScanner
 	long := false
@@ -229,13 +230,14 @@ func (w *window) readValue() (text []byte, whole bool, err error) {
 	}
 }
 
-// valueScanner follows the brackets and quotes of a JSON value, byte by byte.
+// valueScanner finds the end of a JSON value. It counts brackets and tracks quotes byte by byte.
 type valueScanner struct {
 	depth           int
 	quoted, escaped bool
 }
 
-// isEnd reports whether the value ends with a byte, or before it.
+// isEnd reads the next byte b. over reports whether the value ends here, and with whether b is still part of the value.
+// first reports whether b is the first byte of the value.
 func (s *valueScanner) isEnd(b byte, first bool) (with, over bool) {
 	if s.quoted {
 		switch {
@@ -256,7 +258,7 @@ func (s *valueScanner) isEnd(b byte, first bool) (with, over bool) {
 		s.depth++
 	case '}', ']':
 		if s.depth == 0 {
-			return first, true // a scalar ends before this byte
+			return first, true // a number or literal ends before this byte
 		}
 		s.depth--
 		return true, s.depth == 0

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// NumbersOf returns the numbers of contact rows and drops their other fields.
+// NumbersOf returns the telephone numbers of contacts and drops their other fields, except the country.
 func NumbersOf(rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawNumber, error] {
 	return func(yield func(domain.RawNumber, error) bool) {
 		for c, err := range rows {
@@ -22,7 +22,7 @@ func NumbersOf(rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawNum
 	}
 }
 
-// NumberLines reads one number per line, in UTF-8 or UTF-16. An error of r ends the rows.
+// NumberLines reads one telephone number per line, in UTF-8 or UTF-16. An error of r ends the sequence.
 func NumberLines(r io.Reader) iter.Seq2[domain.RawNumber, error] {
 	return func(yield func(domain.RawNumber, error) bool) {
 		w := newWindow(decodeText(r))

@@ -9,8 +9,8 @@ import (
 
 const bom = "\xef\xbb\xbf"
 
-// window is a buffered reader that shows the next row before it is consumed. A row without an end costs at most
-// MaxRow bytes of memory.
+// window is a buffered reader that can look at a whole row before it consumes the row. It buffers a bounded number of
+// bytes, even if a row has no end.
 type window struct{ b *bufio.Reader }
 
 func newWindow(r io.Reader) *window { return &window{bufio.NewReaderSize(r, 2*MaxRow)} }
@@ -54,7 +54,7 @@ func (w *window) readLine() (text []byte, whole bool, err error) {
 	}
 }
 
-// lineEnd returns the last byte of the line ends: LF, or CR if no LF follows the first line.
+// lineEnd returns the byte that ends the lines of the text: LF, or CR if the first line ends in CR without LF.
 func (w *window) lineEnd() byte {
 	for n := 0; ; {
 		all, err := w.peekBeyond(n)
@@ -79,7 +79,7 @@ func (w *window) lineEnd() byte {
 	}
 }
 
-// skipLine discards the rest of a line.
+// skipLine discards the remainder of a line, including its last byte end.
 func (w *window) skipLine(end byte) error {
 	for {
 		_, err := w.b.ReadSlice(end)

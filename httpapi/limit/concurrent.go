@@ -2,13 +2,15 @@ package limit
 
 import "sync"
 
-// Concurrent bounds the concurrent uses per workspace. The zero value is ready to use.
+// Concurrent limits the number of concurrent uses of something, such as event streams, per workspace. The zero value is
+// ready to use.
 type Concurrent struct {
 	mu    sync.Mutex
 	taken map[string]int
 }
 
-// Acquire adds a use for a workspace until leave is called. ok is false if the workspace already has limit uses.
+// Acquire adds a use for a workspace. The caller ends the use with leave. ok is false if the workspace already has
+// limit uses.
 func (p *Concurrent) Acquire(workspace string, limit int) (leave func(), ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

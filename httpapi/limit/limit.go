@@ -1,5 +1,5 @@
 // Package limit limits the rate of requests. A rule allows at most N requests in any window, plus a small burst
-// above N that is delayed. Requests are counted by name.
+// above N that is delayed. Requests are counted by name, for example by workspace.
 package limit
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Delay of a burst: at most Waiting requests wait at a time, each one waitStep longer than the one before.
+// Delays of requests above N: at most Waiting requests wait at a time. Each waits waitStep longer than the previous one.
 const (
 	Waiting  = 5
 	waitStep = 200 * time.Millisecond
@@ -19,7 +19,7 @@ const (
 type Rule struct {
 	N      int           // requests per window
 	Window time.Duration // length of the window
-	Burst  bool          // allows ⌈0.15 N⌉ more requests, restored after a window below N
+	Burst  bool          // allows ⌈0.15 N⌉ more requests, again after a whole window with fewer than N
 }
 
 func (r Rule) burst() int {
@@ -29,10 +29,10 @@ func (r Rule) burst() int {
 	return (r.N*15 + 99) / 100
 }
 
-// Decision says whether a request is allowed, and holds the state of its limit.
+// Decision says whether a request is allowed, and describes the state of the rate limit.
 type Decision struct {
 	OK        bool
-	Wait      time.Duration // delay the request, then call Limiter.EndWait
+	Wait      time.Duration // the caller must delay the request by Wait and then call Limiter.EndWait
 	Limit     int
 	Remaining int
 	Reset     time.Time // when the oldest counted request leaves the window
@@ -41,16 +41,16 @@ type Decision struct {
 	at        int64 // tick of the request in the log
 }
 
-// NeedsStore reports whether losing the unstored count would allow more than half a burst.
+// NeedsStore reports whether so many requests are unstored that their loss would allow at least half a burst more.
 func (a Decision) NeedsStore() bool { return 2*a.Unstored >= Rule{N: a.Limit, Burst: true}.burst() }
 
-// RetryAfter returns the seconds until a request is allowed again.
+// RetryAfter returns the number of seconds until the next request is allowed, at least 1.
 func (a Decision) RetryAfter(now time.Time) int {
 	return max(1, int((a.Reset.Sub(now)+time.Second-1)/time.Second))
 }
 
-// Limiter counts requests under at most Names names. The zero value is ready to use. A new name evicts the least
-// recently used name, so that one client with many names does not block other clients.
+// Limiter counts requests under at most Names names. The zero value is ready to use. If all names are in use, a new
+// name evicts the least recently used one, so that a client with many names does not block others.
 type Limiter struct {
 	Names int // Default: 65,536.
 
@@ -61,7 +61,7 @@ type Limiter struct {
 
 const defaultNames = 1 << 16
 
-// tick is the resolution of the request log. Requests within one tick share an entry.
+// tick is the time resolution of the request log. Requests within one tick share a log entry.
 const tick = time.Millisecond
 
 type logEntry struct {
@@ -74,7 +74,7 @@ type nameCount struct {
 	element    *list.Element // element of Limiter.recent
 	log        []logEntry    // requests in the window, oldest first
 	used       int           // sum of the counts in log
-	burstUsed  int           // requests of the burst in use
+	burstUsed  int           // number of requests above N that the burst has allowed
 	waiting    int
 	unstored   int       // requests counted since the last Snapshot
 	belowSince time.Time // since when fewer than N requests are in the window; zero: N or more are
@@ -139,7 +139,7 @@ func (l *Limiter) Refund(name string, a Decision) {
 	}
 }
 
-// Used returns the number of requests in the window that ends now, and the time when the oldest one leaves the
+// Used returns the number of requests in the window that ends now, and the time when the oldest of them leaves the
 // window.
 func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time.Time) {
 	l.mu.Lock()
@@ -155,7 +155,7 @@ func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time
 	return c.used, reset
 }
 
-// EndWait ends the delay of a request.
+// EndWait records that a request under a name has finished its delay.
 func (l *Limiter) EndWait(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,8 +186,8 @@ func (l *Limiter) countOf(name string, r Rule, now time.Time) *nameCount {
 	return c
 }
 
-// evictOldest removes the least recently used count. It skips counts with waiting requests, whose number is bounded
-// by Waiting.
+// evictOldest removes the least recently used count. It skips counts with delayed requests. Their number per count is
+// at most Waiting.
 func (l *Limiter) evictOldest() {
 	for e := l.recent.Back(); e != nil; e = e.Prev() {
 		if c, _ := e.Value.(*nameCount); c.waiting == 0 {
@@ -202,7 +202,7 @@ func (c *nameCount) endOfWindow(e logEntry, window time.Duration) time.Time {
 	return time.Unix(0, (e.at+1)*int64(tick)).Add(window)
 }
 
-// expire removes requests that have left the window, and records when the count fell below N.
+// expire removes the requests that have left the window. It records since when the count is below N.
 func (c *nameCount) expire(r Rule, now time.Time) {
 	expired := 0
 	for expired < len(c.log) {
@@ -229,7 +229,7 @@ func (c *nameCount) expire(r Rule, now time.Time) {
 	}
 }
 
-// addRequest counts a request and returns its tick.
+// addRequest adds a request at the time now to the count and returns its tick.
 func (c *nameCount) addRequest(now time.Time) int64 {
 	at := now.UnixNano() / int64(tick)
 	c.used++

@@ -204,7 +204,7 @@ func TestRefundedRequestsAreNotCounted(t *testing.T) {
 				return a
 			}
 			if rapid.Bool().Draw(t, "refunded") {
-				if used, _ := with.Used("x", minute(n), now); used < n-1 { // below the limit, so the window below the limit continues
+				if used, _ := with.Used("x", minute(n), now); used < n-1 { // below N, so the window below N continues
 					with.Refund("x", allow(&with))
 				}
 				continue

@@ -6,11 +6,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// snapshotParts is the number of parts into which a snapshot divides a window.
+// snapshotParts is the number of intervals into which a snapshot divides a window.
 const snapshotParts = 60
 
-// Snapshot returns the count of a name for storage, false if the name has none. All requests of one part get the
-// latest time of that part, so a restored count never allows more requests than the original.
+// Snapshot returns the count of a name for storage, false if the name has none. All requests of one interval get the
+// time of its end, so a restored count never allows more requests than the original.
 func (l *Limiter) Snapshot(name string) (domain.RateCount, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -32,8 +32,8 @@ func (l *Limiter) Snapshot(name string) (domain.RateCount, bool) {
 	return count, true
 }
 
-// Restore sets the count of a name from a snapshot, unless the name already has a count. Requests with a future
-// time, after the clock was set back, count as made now.
+// Restore sets the count of a name from a snapshot, unless the name already has a count. A request whose time is in the
+// future, because the clock was set back, counts as made now.
 func (l *Limiter) Restore(name string, count domain.RateCount, r Rule, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

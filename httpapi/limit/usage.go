@@ -2,7 +2,7 @@ package limit
 
 import "time"
 
-// Usage is the use of a limit in the window that ends now.
+// Usage says how much of a rate limit is used in the window that ends now.
 type Usage struct {
 	Path  string // path of the counted requests; "": all requests
 	Used  int

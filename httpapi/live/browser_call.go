@@ -25,14 +25,14 @@ type BrowserCalls interface {
 	StartBrowserCall(ctx context.Context, p domain.Principal, o calls.BrowserCallRequest, events calls.BrowserCallEvents) (calls.BrowserCall, error)
 }
 
-// TalkHello is the first message to the browser, a text message.
+// TalkHello is the first message that the service sends to the browser. It is a text message.
 type TalkHello struct {
 	Type   string       `json:"type" enum:"hello" doc:"Always hello."`
 	CallID string       `json:"call_id"`
 	Format ListenFormat `json:"format" doc:"Audio format of the binary messages in both directions."`
 }
 
-// TalkNote is a text message to the browser.
+// TalkNote is any later text message to the browser.
 type TalkNote struct {
 	Type    string            `json:"type" enum:"state,transcript,dtmf,ended" doc:"Kind of message."`
 	Status  domain.CallStatus `json:"status,omitempty" doc:"With state: the status of the call, in_progress after the answer."`
@@ -40,7 +40,7 @@ type TalkNote struct {
 	Digits  string            `json:"digits,omitempty" doc:"With dtmf: the key that the agent presses."`
 }
 
-// TalkOrder is a text message from the browser.
+// TalkOrder is a text message in which the browser presses keys or ends the call.
 type TalkOrder struct {
 	Type   string `json:"type" enum:"dtmf,hangup" doc:"Action to perform."`
 	Digits string `json:"digits,omitempty" doc:"With dtmf: keys to press, at most 32."`
@@ -83,7 +83,7 @@ func (s *Server) registerBrowserCall() {
 	}, s.openBrowserCall)
 }
 
-// openBrowserCall starts the call and upgrades the connection.
+// openBrowserCall starts the call and upgrades the browser's connection to a WebSocket.
 func (s *Server) openBrowserCall(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixAgent, c.Params("id"))
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *Server) openBrowserCall(c *fiber.Ctx) error {
 	return socket.open(c, r, TalkHello{Type: "hello", CallID: t.CallID, Format: listenFormat()})
 }
 
-// orderHandler returns the handler of the text messages from a browser.
+// orderHandler returns a function that runs the commands in the browser's text messages.
 func orderHandler(t *calls.BrowserCall) func([]byte) error {
 	left := maxOrders
 	return func(text []byte) error {
@@ -158,7 +158,8 @@ func orderHandler(t *calls.BrowserCall) func([]byte) error {
 //go:embed talk.js
 var talkScript string
 
-// talkPolicy adds the script and the WebSocket of the page to its Content-Security-Policy.
+// talkPolicy extends the Content-Security-Policy of the page for browser calls. It allows the page's script and
+// WebSocket.
 const talkPolicy = "; script-src 'self'; connect-src 'self'"
 
 // talkPage is the data of the page for calls from a browser.

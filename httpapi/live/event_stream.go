@@ -28,7 +28,7 @@ const (
 	maxStreamPart = 4 << 10 // bytes per write
 )
 
-// registerEventStream registers the event stream.
+// registerEventStream registers the route that streams events.
 func (s *Server) registerEventStream() {
 	text := func(about string) *huma.Param {
 		return &huma.Param{In: "query", Description: about, Schema: &huma.Schema{Type: huma.TypeString}}
@@ -58,7 +58,7 @@ func (s *Server) registerEventStream() {
 	}, s.streamEvents)
 }
 
-// streamEvents starts a stream, which continues after the handler has returned.
+// streamEvents starts an event stream. The stream continues after the handler has returned.
 func (s *Server) streamEvents(c *fiber.Ctx) error {
 	v := *router.RequestOf(c.UserContext()) // a copy: the handler chain still uses the original
 	from := cmp.Or(c.Get(lastEventID), c.Query("after"))
@@ -100,15 +100,15 @@ func (s *Server) streamEvents(c *fiber.Ctx) error {
 	return nil
 }
 
-// waitWithoutEvents is the event source of a credential that may read none of the requested events. It returns
-// nothing when ctx ends.
+// waitWithoutEvents replaces the event source for a credential that may read none of the requested events. It waits
+// until ctx ends and returns no events.
 func waitWithoutEvents(ctx context.Context) ([]event.Event, error) {
 	<-ctx.Done()
 	return nil, nil
 }
 
-// watchClient reads the connection and calls closed when the client has closed it. The connection serves no other
-// request afterwards.
+// watchClient reads from the connection and calls closed when the client has closed it. The server must not read
+// another request from the connection afterwards.
 func watchClient(conn net.Conn, closed func()) {
 	defer closed()
 	if conn.SetReadDeadline(time.Time{}) != nil {
@@ -131,7 +131,7 @@ type eventStream struct {
 	out       bytes.Buffer
 }
 
-// serve writes events until the client leaves, the credential ends or the service stops.
+// serve writes events until the client disconnects, the credential becomes invalid or the service stops.
 func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
 	s.out.WriteString("retry: 2000\n\n")
 	if err := s.flush(w); err != nil {
@@ -147,7 +147,7 @@ func (s *eventStream) serve(ctx context.Context, w io.Writer) error {
 			return nil
 		case err != nil:
 			return err
-		case ctx.Err() != nil || !s.access.IsCredentialValid(ctx, s.request): // checked before each batch is sent
+		case ctx.Err() != nil || !s.access.IsCredentialValid(ctx, s.request): // the credential is checked before each batch of events
 			return nil //nolint:nilerr // ends the response normally
 		}
 		for i := range events {
@@ -186,7 +186,7 @@ func (s *eventStream) writeEvent(e *event.Event) error {
 	return nil
 }
 
-// flush sends the written events.
+// flush sends the buffered events to the client.
 func (s *eventStream) flush(w io.Writer) error {
 	_, err := w.Write(s.out.Bytes())
 	s.out.Reset()

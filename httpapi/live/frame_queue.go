@@ -6,13 +6,13 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// maxFrames bounds the audio frames that wait for a client: one second of audio.
+// maxFrames is the maximum number of audio frames that wait for a client: one second of audio.
 const maxFrames = 50
 
-// frameQueue holds audio frames between the media clock, which never waits, and a WebSocket. A client with too many
-// waiting frames is too slow and is disconnected.
+// frameQueue passes audio frames from the media clock, which never waits, to a WebSocket. A client that lets too many
+// frames wait is disconnected.
 type frameQueue struct {
-	available chan struct{} // has room for one signal
+	available chan struct{} // receives a signal when a frame waits; its buffer holds one signal
 
 	mu     sync.Mutex
 	frames [maxFrames][calls.ListenFrame]byte
@@ -24,7 +24,8 @@ type frameQueue struct {
 
 func newFrameQueue() *frameQueue { return &frameQueue{available: make(chan struct{}, 1)} }
 
-// disconnectSlow sets the function that disconnects a client that is too slow.
+// disconnectSlow sets the function that is called when the client reads too slowly. It is called at once if this has
+// already happened.
 func (q *frameQueue) disconnectSlow(onSlow func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

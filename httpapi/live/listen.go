@@ -21,9 +21,9 @@ import (
 
 // CallAudio connects listeners to live calls.
 type CallAudio interface {
-	// ListenCall connects a listener to a live call. It calls out with frames of calls.ListenFrame bytes, whose
-	// memory is reused, and with nil at the end of the call. out must not block. Errors: invalid_state, and
-	// rate_limit_exceeded if the call has its maximum number of listeners.
+	// ListenCall connects a listener to a live call. It calls out with frames of calls.ListenFrame bytes, which are valid
+	// only during the call of out. At the end of the telephone call it calls out with nil. out must not block. Errors:
+	// invalid_state, and rate_limit_exceeded if the telephone call has its maximum number of listeners.
 	ListenCall(ctx context.Context, p domain.Principal, callID string, mode calls.ListenMode, out func(frame []byte)) (calls.LiveAudio, error)
 }
 
@@ -35,8 +35,8 @@ type ListenFormat struct {
 	FrameMs  int    `json:"frame_ms"`
 }
 
-// ListenHello is the first message to a listener, a text message. Binary messages with audio follow, and the text
-// {"type":"ended"} at the end.
+// ListenHello is the first message that the service sends to a listener, a text message. Binary messages with audio
+// follow. The last message is the text {"type":"ended"}.
 type ListenHello struct {
 	Type   string           `json:"type" enum:"hello"`
 	CallID string           `json:"call_id"`
@@ -51,7 +51,7 @@ const (
 	closeTimeout   = 500 * time.Millisecond
 )
 
-// registerListen registers the WebSocket of listeners.
+// registerListen registers the WebSocket route for listening to a live call.
 func (s *Server) registerListen() {
 	s.AddRawAdmitted(router.Operation{
 		Method: http.MethodGet, Path: "/v1/calls/{id}/listen", ID: "listenToCall", Stream: true, Tag: "Calls", Summary: "Listen to a live call, whisper or barge in",
@@ -72,7 +72,7 @@ func (s *Server) registerListen() {
 	}, s.openListener)
 }
 
-// openListener connects a listener to a live call and upgrades the connection.
+// openListener connects a listener to a live call and upgrades the listener's connection to a WebSocket.
 func (s *Server) openListener(c *fiber.Ctx) error {
 	id, err := router.PathID(domain.PrefixCall, c.Params("id"))
 	if err != nil {
@@ -119,7 +119,7 @@ type audioSocket struct {
 	log         *slog.Logger
 }
 
-// open upgrades the connection after the handler has returned.
+// open encodes the first message and upgrades the connection to a WebSocket after the handler has returned.
 func (s *audioSocket) open(c *fiber.Ctx, r *http.Request, hello any) error {
 	var err error
 	if s.hello, err = domain.EncodeJSON(hello); err != nil {
@@ -134,7 +134,8 @@ func (s *audioSocket) open(c *fiber.Ctx, r *http.Request, hello any) error {
 // errSlow reports a client that accepts audio slower than real time.
 var errSlow = errors.New("httpapi: the listener is too slow")
 
-// serve sends and receives audio until the client, the call, the credential or the service ends.
+// serve sends and receives audio until the client disconnects, the call ends, the credential becomes invalid or the
+// service stops.
 func (s *audioSocket) serve(conn net.Conn, r *http.Request) {
 	defer s.audio.Leave()
 	defer func() {
@@ -181,7 +182,7 @@ func (s *audioSocket) serve(conn net.Conn, r *http.Request) {
 	s.log.Debug("a listener left", slog.Any("sent", err), slog.Any("received", <-received), slog.Any("cause", context.Cause(ctx)))
 }
 
-// closeWithin sends a close frame and waits for the answer, at most limit.
+// closeWithin sends a close frame and waits at most limit for the close frame of the client.
 func closeWithin(ws *websocket.Conn, limit time.Duration, code websocket.StatusCode, reason string) {
 	closed := make(chan struct{})
 	go func() {
@@ -194,7 +195,7 @@ func closeWithin(ws *websocket.Conn, limit time.Duration, code websocket.StatusC
 	}
 }
 
-// receive reads the messages of the client until ctx ends, or until valid ends with the credential.
+// receive reads the messages of the client until ctx ends, or until valid ends because the credential is invalid.
 func (s *audioSocket) receive(ctx, valid context.Context, ws *websocket.Conn) error {
 	for {
 		kind, message, err := ws.Read(ctx)
@@ -244,7 +245,8 @@ func (s *audioSocket) sendAll(ctx, valid context.Context, ws *websocket.Conn) er
 	}
 }
 
-// sendWaiting sends the waiting audio and text messages. ended reports that nothing will follow.
+// sendWaiting sends the waiting audio and text messages. ended reports that the call has ended and no more audio
+// follows.
 func (s *audioSocket) sendWaiting(ctx context.Context, ws *websocket.Conn, frame []byte) (ended bool, err error) {
 	if err = s.sendMessages(ctx, ws); err != nil {
 		return false, err
@@ -253,7 +255,7 @@ func (s *audioSocket) sendWaiting(ctx context.Context, ws *websocket.Conn, frame
 		n, ended := s.frames.pop(frame)
 		switch {
 		case n == 0 && ended:
-			if err = s.sendMessages(ctx, ws); err != nil { // the last messages may arrive with the end
+			if err = s.sendMessages(ctx, ws); err != nil { // a message may have been queued together with the end of the audio
 				return true, err
 			}
 			return true, s.send(ctx, ws, websocket.MessageText, []byte(`{"type":"ended"}`))

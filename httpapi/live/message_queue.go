@@ -6,13 +6,13 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxMessages bounds the messages that wait for a client.
+// maxMessages is the maximum number of text messages that wait for a client.
 const maxMessages = 256
 
-// messageQueue holds text messages between a call and a WebSocket. A client with too many waiting messages is too
-// slow and is disconnected. A nil queue is always empty.
+// messageQueue passes text messages from a call to a WebSocket. A client that lets too many messages wait is
+// disconnected. A nil queue is always empty.
 type messageQueue struct {
-	available chan struct{} // has room for one signal
+	available chan struct{} // receives a signal when a message waits; its buffer holds one signal
 
 	mu      sync.Mutex
 	waiting [][]byte
@@ -22,7 +22,7 @@ type messageQueue struct {
 
 func newMessageQueue() *messageQueue { return &messageQueue{available: make(chan struct{}, 1)} }
 
-// disconnectSlow sets the function that disconnects a client that is too slow.
+// disconnectSlow sets the function that is called when the client reads too slowly.
 func (q *messageQueue) disconnectSlow(onSlow func()) {
 	if q == nil {
 		return
@@ -35,7 +35,7 @@ func (q *messageQueue) disconnectSlow(onSlow func()) {
 	}
 }
 
-// push adds a message.
+// push encodes v as JSON and adds it to the queue.
 func (q *messageQueue) push(v any) {
 	text, err := domain.EncodeJSON(v)
 	if err != nil {
@@ -57,7 +57,7 @@ func (q *messageQueue) push(v any) {
 	}
 }
 
-// ready returns a channel that signals waiting messages.
+// ready returns a channel that receives a signal when messages wait.
 func (q *messageQueue) ready() <-chan struct{} {
 	if q == nil {
 		return nil

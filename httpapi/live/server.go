@@ -1,5 +1,5 @@
-// Package live serves connections that stay open: the event stream, and the WebSockets of listeners and of calls
-// from a browser. It also issues the tickets that open them.
+// Package live serves connections that stay open: the event stream, and the WebSockets for listening to calls and for
+// calls from a browser. It also issues the tickets with which a browser opens these connections.
 package live
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/events"
 )
 
-// Services are the services that open connections use.
+// Services are the services that the handlers of open connections call.
 type Services struct {
 	Calls        Calls
 	Agents       Agents
@@ -23,22 +23,21 @@ type Services struct {
 	Events       Events
 }
 
-// Calls finds calls.
+// Calls reads calls.
 type Calls interface {
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 }
 
-// Agents finds agents.
+// Agents reads agents.
 type Agents interface {
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
 }
 
-// Events follows the event log.
+// Events reads the event log.
 type Events interface {
-	// FollowEvents returns a function that reads events of the principal's environment after q.After, which may be
-	// events.FromNow. next returns at most a hundred following events. Without new events next waits until its ctx
-	// ends and returns none. io.EOF means that no event will follow. next has one reader, buffers a bounded number
-	// of events and needs no close.
+	// FollowEvents returns a function next that reads events of the principal's environment after q.After. q.After may be
+	// events.FromNow. next returns at most a hundred events. Without new events it waits until its ctx ends and returns
+	// none. It returns io.EOF if no event will follow. next is for one goroutine and needs no close.
 	FollowEvents(ctx context.Context, p domain.Principal, q events.Query) (next func(ctx context.Context) ([]event.Event, error), err error)
 }
 
@@ -50,7 +49,7 @@ type Config struct {
 	Services     Services
 }
 
-// Server serves open connections.
+// Server serves event streams, WebSockets and tickets.
 type Server struct {
 	*router.Router
 
@@ -67,7 +66,7 @@ type Server struct {
 	life         func() context.Context // returns the context of open connections
 }
 
-// Register registers the routes of open connections. The connections end with life.
+// Register registers the routes of event streams, WebSockets and tickets. Open connections end when life ends.
 func Register(life context.Context, r *router.Router, cfg Config) {
 	s := &Server{
 		Router: r, access: cfg.Access, heartbeat: cfg.Heartbeat, maxStreams: cfg.EventStreams, life: func() context.Context { return life },

@@ -24,12 +24,13 @@ const (
 	maxTickets     = 1000 // tickets of a workspace within ticketLifetime
 )
 
-// TicketRequest is the request for a ticket.
+// TicketRequest is the request body that creates a ticket.
 type TicketRequest struct {
 	Path string `json:"path" example:"/v1/calls/call_01J9Z0Q0Q0Q0Q0Q0Q0Q0Q0Q0Q0/listen?mode=listen" doc:"The path to open, with its query."`
 }
 
-// Ticket opens one path once. Browsers need it because they cannot set headers on a WebSocket or an EventSource.
+// Ticket is a URL that opens one path once. Browsers need it because they cannot set headers for a WebSocket or an
+// EventSource.
 type Ticket struct {
 	domain.Provenance
 
@@ -67,8 +68,8 @@ func (s *Server) createTicket(ctx context.Context, p domain.Principal, in *struc
 	return router.Respond(Ticket{Provenance: domain.Provenance{CreatedBy: p.Creator()}, URL: s.PublicURL + path + separator + ticketParam + "=" + code, ExpiresAt: until}, nil)
 }
 
-// ticket is an unused ticket. It holds a credential and no permissions, so it ends when the API key or the session
-// ends.
+// ticket is an unused ticket. It stores the credential of its creator instead of permissions, so it becomes invalid
+// when the API key or the session ends.
 type ticket struct {
 	path       string
 	credential string
@@ -76,8 +77,8 @@ type ticket struct {
 	until      time.Time
 }
 
-// ticketStore holds the unused tickets. The number per workspace is bounded, so a workspace cannot use up the
-// tickets of others. The zero value is ready to use.
+// ticketStore holds the unused tickets. It limits their number per workspace, so that one workspace cannot use up the
+// memory for the tickets of other workspaces. The zero value is ready to use.
 type ticketStore struct {
 	mu        sync.Mutex
 	unused    map[string]ticket
@@ -130,7 +131,7 @@ func (t *ticketStore) purgeExpired(workspace string, now time.Time) {
 	}
 }
 
-// redeem removes a ticket and returns it, false if the ticket is not valid for the path.
+// redeem removes a ticket and returns it. It returns false if the ticket is unknown, expired or for another path.
 func (t *ticketStore) redeem(code, path string) (ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,7 +140,7 @@ func (t *ticketStore) redeem(code, path string) (ticket, bool) {
 	return one, ok && !time.Now().After(one.until) && one.path == path
 }
 
-// admitWithTicket admits a request by its ticket, or by its credential.
+// admitWithTicket admits a request by the ticket in its URL, or by its credential if it has no ticket.
 func (s *Server) admitWithTicket(c *fiber.Ctx, r router.AccessRule, route string) error {
 	whole := c.OriginalURL()
 	path, code, found := cutTicket(whole)

@@ -13,7 +13,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// upgradeRequest returns a WebSocket request (RFC 6455 §4.2.1) as a net/http request.
+// upgradeRequest converts a WebSocket upgrade request (RFC 6455 §4.2.1) into a net/http request. It returns an error
+// for any other request.
 func upgradeRequest(c *fiber.Ctx) (*http.Request, error) {
 	wants := strings.EqualFold(c.Get(fiber.HeaderUpgrade), "websocket") && c.Get("Sec-Websocket-Version") == "13" &&
 		c.Get("Sec-Websocket-Key") != "" && c.Context().Request.Header.ConnectionUpgrade()
@@ -29,11 +30,11 @@ func upgradeRequest(c *fiber.Ctx) (*http.Request, error) {
 	return r, nil
 }
 
-// hijackedConn is a connection that was taken over from fasthttp, whose own Close only takes effect when the
-// handler returns.
+// hijackedConn is a connection that was taken over from fasthttp. The Close of fasthttp's own connection type has no
+// effect until the handler returns.
 type hijackedConn struct{ net.Conn }
 
-// Close closes the connection at once and so ends all reads and writes.
+// Close closes the network connection at once and so ends all reads and writes.
 func (t hijackedConn) Close() error {
 	if under, ok := t.Conn.(interface{ UnsafeConn() net.Conn }); ok {
 		return under.UnsafeConn().Close()
@@ -56,7 +57,7 @@ func (h *handshake) Header() http.Header {
 	return h.header
 }
 
-// WriteHeader implements http.ResponseWriter. Hijack sends the buffered header section.
+// WriteHeader implements http.ResponseWriter. It buffers the header section, which Hijack sends.
 func (h *handshake) WriteHeader(status int) {
 	var head fasthttp.ResponseHeader
 	head.SetStatusCode(status)
@@ -71,7 +72,7 @@ func (h *handshake) WriteHeader(status int) {
 	_ = head.Write(w) // writes to memory; the next write reports a failed flush
 }
 
-// Write implements http.ResponseWriter and discards the text of a refusal.
+// Write implements http.ResponseWriter. It discards the body of a response that refuses the upgrade.
 func (h *handshake) Write(b []byte) (int, error) { return len(b), nil }
 
 // Hijack implements http.Hijacker.

@@ -20,7 +20,7 @@ type Directory interface {
 const (
 	maxKnown      = 50_000          // cached ids per generation; at most two generations are kept
 	maxUnknown    = 5_000           // cached ids without a workspace
-	unknownMaxAge = time.Second     // of such an id in the cache
+	unknownMaxAge = time.Second     // how long an id without a workspace stays cached
 	maxQueries    = 16              // concurrent queries of the Directory
 	queryTimeout  = 2 * time.Second // timeout of one query
 )
@@ -40,7 +40,7 @@ type Finder struct {
 	queries map[string]*query
 }
 
-// query is a running query of the Directory.
+// query is a running query of the Directory, whose result all requests with the same id await.
 type query struct {
 	done      chan struct{}
 	workspace string
@@ -55,8 +55,8 @@ func NewFinder(d Directory, shards int) *Finder {
 	}
 }
 
-// Shard returns the shard of a request's workspace, 0 for a request without a workspace. form is the body, as in
-// OwnerOf. An error is a failure of the Directory.
+// Shard returns the shard of a request's workspace, 0 for a request without a workspace. form is the body of a request
+// for which NeedsForm is true. An error means that the Directory failed.
 func (f *Finder) Shard(r *http.Request, form []byte) (int, error) {
 	if f.shards <= 1 {
 		return 0, nil
@@ -93,7 +93,8 @@ func (f *Finder) workspaceOf(ctx context.Context, id string) (string, error) {
 	}
 }
 
-// cachedWorkspace returns a cached answer, false if there is none.
+// cachedWorkspace returns the cached workspace of an id, "" for an id without a workspace. It returns false if the
+// answer is not cached.
 func (f *Finder) cachedWorkspace(id string) (string, bool) {
 	f.mu.RLock()
 	w, ok := f.recent[id]
@@ -113,7 +114,7 @@ func (f *Finder) cachedWorkspace(id string) (string, bool) {
 	return "", missing && time.Since(at) < unknownMaxAge
 }
 
-// queryDirectory queries the Directory and caches the answer.
+// queryDirectory queries the workspace of an id from the Directory and caches the answer.
 func (f *Finder) queryDirectory(id string, q *query) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
@@ -143,7 +144,7 @@ func (f *Finder) queryDirectory(id string, q *query) {
 	close(q.done)
 }
 
-// cacheLocked caches an answer. It evicts answers that were not used recently.
+// cacheLocked caches the workspace of an id. It evicts ids that were not used recently. The caller holds f.mu.
 func (f *Finder) cacheLocked(id, workspace string) {
 	if len(f.recent) >= f.maxKnown {
 		f.recent, f.older = make(map[string]string), f.recent

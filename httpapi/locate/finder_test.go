@@ -90,7 +90,7 @@ func TestDirectoryFailureIsError(t *testing.T) {
 	})
 }
 
-// The Directory gets a bounded number of concurrent queries, one per id, however many requests there are.
+// However many requests there are, the Directory gets a bounded number of concurrent queries, at most one per id.
 func TestDirectoryQueriesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &directory{workspaces: map[string]string{}, release: make(chan struct{})}
@@ -143,7 +143,7 @@ func TestRequestWithoutWorkspaceGoesToShardZero(t *testing.T) {
 	assert.Zero(t, d.queryCount(), "a single shard needs no search")
 }
 
-// The number of cached ids is bounded.
+// The Finder caches a bounded number of ids and evicts the ids that were not used recently.
 func TestFinderEvictsUnusedIds(t *testing.T) {
 	d := &directory{workspaces: map[string]string{}}
 	f := locate.NewFinderWithLimits(d, 16, 10, 5)

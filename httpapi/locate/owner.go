@@ -1,4 +1,4 @@
-// Package locate finds the workspace of a request before the request is authenticated.
+// Package locate finds the workspace of a request before the request is authenticated, to find the node that runs it.
 //
 // The package trusts the workspace that the credential names. If that workspace is wrong, the shard refuses the
 // request.
@@ -15,13 +15,13 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// maxForm bounds the form that is parsed, in bytes. The API refuses longer forms.
+// maxForm is the maximum size in bytes of a form that is parsed. The API refuses longer forms.
 const maxForm = 16 << 10
 
 // cookieName is the name of the session cookie.
 const cookieName = "__Host-callboard"
 
-// Owner identifies the owner of a request. For the zero value, any shard can run or refuse the request.
+// Owner says which workspace a request belongs to. With the zero value, any shard can handle the request.
 type Owner struct {
 	Workspace string // the workspace of the request
 	ID        string // id of a credential whose workspace the Directory knows
@@ -39,7 +39,7 @@ func NeedsForm(r *http.Request) bool {
 	return false
 }
 
-// OwnerOf returns the owner of a request. form is the body of a request that NeedsForm selects.
+// OwnerOf returns the owner of a request. form is the body of the request if NeedsForm is true.
 func OwnerOf(r *http.Request, form []byte) Owner {
 	if len(form) > maxForm {
 		form = nil
@@ -59,7 +59,7 @@ func OwnerOf(r *http.Request, form []byte) Owner {
 		return Owner{Workspace: workspaceOfSecret(parameter(r.URL.RawQuery, "token"))}
 	case path == "/sign-in":
 		return Owner{Workspace: workspaceOfSecret(parameter(string(form), "token"))}
-	case !strings.HasPrefix(path, "/v1/"): // pages
+	case !strings.HasPrefix(path, "/v1/"): // a route of the dashboard or another page
 		if c, err := r.Cookie(cookieName); err == nil {
 			return Owner{Workspace: workspaceOfSecret(c.Value)}
 		}
@@ -89,7 +89,7 @@ func ownerOfBearer(authorization string) Owner {
 	return Owner{ID: key.ID}
 }
 
-// clientOfBasic returns the OAuth client id in an Authorization header (RFC 6749 §2.3.1).
+// clientOfBasic returns the OAuth client id in a Basic Authorization header (RFC 6749 §2.3.1).
 func clientOfBasic(authorization string) string {
 	scheme, text, _ := strings.Cut(authorization, " ")
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
@@ -118,7 +118,7 @@ func canonicalWorkspace(id string) string {
 	return good
 }
 
-// workspaceOfSecret returns the workspace id in a secret, "" if there is none.
+// workspaceOfSecret returns the workspace id that begins a secret, "" if there is none.
 func workspaceOfSecret(secret string) string {
 	w, _, _ := access.SplitWorkspaceSecret(secret)
 	return w

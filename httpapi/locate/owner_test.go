@@ -26,7 +26,7 @@ const (
 	client = "client_" + ulidB
 )
 
-// apiKey returns an API key whose workspace only the Directory knows.
+// apiKey returns an API key and its id. The key does not contain its workspace, so only the Directory knows it.
 func apiKey(t testing.TB) (text, id string) {
 	t.Helper()
 	text, key, err := access.NewKey("key_"+ulidA, domain.Live, [24]byte{1, 2, 3})
@@ -34,7 +34,7 @@ func apiKey(t testing.TB) (text, id string) {
 	return text, key.ID
 }
 
-// jwt returns a token of the workspace ws; with a client id, an OAuth token.
+// jwt returns a token of the workspace ws. With a client id it is an OAuth access token.
 func jwt(t testing.TB, clientID string) string {
 	t.Helper()
 	public, private, err := token.NewKey()

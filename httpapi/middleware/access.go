@@ -27,7 +27,7 @@ type Config struct {
 	AcceptForwarded func(c *fiber.Ctx) error
 }
 
-// Access decides which requests may use a route.
+// Access checks whether a request may use its route.
 type Access struct {
 	*Authenticator
 
@@ -37,7 +37,7 @@ type Access struct {
 
 	registry        *router.Registry
 	operatorRoutes  map[string]router.AccessRule // routes that need an operator's credential
-	limitedRoutes   map[string]pathLimit         // have a rate limit of their own
+	limitedRoutes   map[string]pathLimit         // routes that have their own rate limit
 	drain           drainGate
 	acceptForwarded func(c *fiber.Ctx) error
 }
@@ -56,8 +56,8 @@ func NewAccess(life context.Context, cfg Config) *Access {
 	}
 }
 
-// Admit authenticates a request, counts it against the rate limits and checks its permissions. After it the request
-// has its principal.
+// Admit authenticates a request, counts it against the rate limits and checks its permissions. It sets the principal
+// of the request.
 func (a *Access) Admit(c *fiber.Ctx, r router.AccessRule, route string) error {
 	if len(r.Permissions) == 0 {
 		return nil
@@ -83,8 +83,8 @@ func (a *Access) Admit(c *fiber.Ctx, r router.AccessRule, route string) error {
 	return a.admitPrincipal(c, v, r, route)
 }
 
-// AdmitTicket admits a request with a ticket in place of a credential. It uses the credential that created the
-// ticket, or the session cookie of its user.
+// AdmitTicket admits a request that has a ticket instead of a credential. credential is the one that created the
+// ticket. If a user created the ticket, cookie is the user's session cookie instead.
 func (a *Access) AdmitTicket(c *fiber.Ctx, r router.AccessRule, route, credential, cookie string) (err error) {
 	v := router.RequestOf(c.UserContext())
 	v.Credential, v.Cookie = credential, cookie
@@ -104,8 +104,8 @@ func (a *Access) AdmitTicket(c *fiber.Ctx, r router.AccessRule, route, credentia
 	return a.checkPermission(c, v, r, route)
 }
 
-// RefuseCredential counts a request without a valid credential against its address and writes an audit entry. It
-// returns the error of the rate limit, or err.
+// RefuseCredential counts a request without a valid credential against the rate limit of its address and writes an
+// audit entry. It returns the error of the rate limit if the limit is reached, otherwise err.
 func (a *Access) RefuseCredential(c *fiber.Ctx, err error) error {
 	v := router.RequestOf(c.UserContext())
 	if limited := a.Limits.CountFailure(c, v); limited != nil {
@@ -115,8 +115,8 @@ func (a *Access) RefuseCredential(c *fiber.Ctx, err error) error {
 	return err
 }
 
-// CountUnmatchedRoute counts a request that matches no route against the workspace of its credential, or against
-// its address.
+// CountUnmatchedRoute counts a request that matches no route against the rate limit of its workspace. Without a
+// credential the request counts against the rate limit of its address.
 func (a *Access) CountUnmatchedRoute(c *fiber.Ctx) error {
 	v := router.RequestOf(c.UserContext())
 	if len(c.Request().Header.PeekAll(fiber.HeaderAuthorization)) != 1 {
@@ -128,14 +128,14 @@ func (a *Access) CountUnmatchedRoute(c *fiber.Ctx) error {
 	return a.Limits.CountRequest(c, v.Principal)
 }
 
-// isCountedWithPage reports whether an API request of a dashboard page is counted as part of the page: reads,
-// repeated requests, and all requests of the operator's page.
+// isCountedWithPage reports whether an API request of a dashboard page is not counted separately, because the request
+// for the page was counted. This holds for reads, repeated requests and all requests of the operator's page.
 func isCountedWithPage(c *fiber.Ctx) bool {
 	t := router.ExchangeOf(c.Context())
 	return t.PageRequest != nil && (c.Method() == http.MethodGet || t.Request.Principal.Operator || t.Repeated)
 }
 
-// admitPrincipal counts the request of a known principal and checks its permissions.
+// admitPrincipal counts the request of an authenticated principal and checks its permissions.
 func (a *Access) admitPrincipal(c *fiber.Ctx, v *router.Request, r router.AccessRule, route string) error {
 	if err := a.Limits.CountRequest(c, v.Principal); err != nil {
 		return err
@@ -147,11 +147,11 @@ func (a *Access) admitPrincipal(c *fiber.Ctx, v *router.Request, r router.Access
 	return nil
 }
 
-// checkPermission checks whether the principal may use a route, and whether the route is served while the service
-// is being stopped.
+// checkPermission returns an error if the principal may not use a route, or if the route starts new work while the
+// service is shutting down.
 func (a *Access) checkPermission(c *fiber.Ctx, v *router.Request, r router.AccessRule, route string) error {
 	noteRefusal := func() {
-		if router.ExchangeOf(c.Context()).PageRequest == nil || c.Method() != http.MethodGet { // pages omit what the user may not read
+		if router.ExchangeOf(c.Context()).PageRequest == nil || c.Method() != http.MethodGet { // a page omits unreadable data
 			a.Audit.NoteFailure(c.UserContext(), v, domain.CodeInsufficientPermissions)
 		}
 	}
@@ -179,7 +179,8 @@ func (a *Access) checkPermission(c *fiber.Ctx, v *router.Request, r router.Acces
 	return a.drain.refuseNewWork(c, route)
 }
 
-// identify finds the principal of the Authorization header. A failure counts against the address of the request.
+// identify sets the principal of the credential in the Authorization header. A failure counts against the rate limit
+// of the client's address.
 func (a *Access) identify(c *fiber.Ctx, v *router.Request) error {
 	scheme, key, _ := strings.Cut(string(c.Request().Header.Peek(fiber.HeaderAuthorization)), " ")
 	if key = strings.TrimSpace(key); !strings.EqualFold(scheme, "Bearer") || key == "" {
@@ -189,8 +190,8 @@ func (a *Access) identify(c *fiber.Ctx, v *router.Request) error {
 	return a.checkCredential(c, v, false)
 }
 
-// checkCredential finds the principal of a request's credential. Web pages may use only tokens, or tickets of any
-// credential.
+// checkCredential sets the principal of a request's credential. It refuses an API key that a web page sends, unless
+// ticket is true.
 func (a *Access) checkCredential(c *fiber.Ctx, v *router.Request, ticket bool) error {
 	p, err := a.authenticate(c.UserContext(), v)
 	if err == nil && !ticket {

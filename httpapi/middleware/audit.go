@@ -12,12 +12,12 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// AuditLog records the use of routes.
+// AuditLog writes audit entries for the use of routes.
 type AuditLog struct {
 	service Audit
 }
 
-// NoteFailure records a refused credential or a missing permission.
+// NoteFailure writes an audit entry about an invalid credential or a missing permission.
 func (l *AuditLog) NoteFailure(ctx context.Context, v *router.Request, code domain.Code) {
 	act := v.AuditAction("auth", "auth.failed")
 	act.Failed, act.Reason = true, string(code)
@@ -29,26 +29,27 @@ func (l *AuditLog) NoteFailure(ctx context.Context, v *router.Request, code doma
 	l.service.RecordSoon(ctx, v.Principal, act)
 }
 
-// noteKeyUse records the use of an API key.
+// noteKeyUse writes an audit entry about the use of an API key.
 func (l *AuditLog) noteKeyUse(ctx context.Context, v *router.Request) {
 	l.service.RecordSoon(ctx, v.Principal, v.AuditAction("auth", "api_key.used"))
 }
 
-// RecordWithChange makes the handler's change commit its audit entry in the same transaction.
+// RecordWithChange adds the audit entry of a request to its context. The change that the handler makes then commits
+// the entry in the same transaction.
 func (l *AuditLog) RecordWithChange(c *fiber.Ctx, r router.AccessRule) {
 	if v, act, ok := auditAction(c, r); ok {
 		c.SetUserContext(l.service.WithAuditEntry(c.UserContext(), v.Principal, act))
 	}
 }
 
-// RecordResponse records a successful request whose audit entry no change has committed.
+// RecordResponse writes the audit entry of a successful request, unless the handler's change has committed it.
 func (l *AuditLog) RecordResponse(c *fiber.Ctx, r router.AccessRule) {
 	if v, act, ok := auditAction(c, r); ok && c.Response().StatusCode() < http.StatusBadRequest {
 		l.service.Record(c.UserContext(), v.Principal, act)
 	}
 }
 
-// auditAction returns the audit entry for the use of a route. It returns false for a route without one.
+// auditAction returns the audit entry for a request of a route. It returns false if the route is not audited.
 func auditAction(c *fiber.Ctx, r router.AccessRule) (*router.Request, record.AuditAction, bool) {
 	if r.AuditType == "" || c.Method() == fiber.MethodHead {
 		return nil, record.AuditAction{}, false

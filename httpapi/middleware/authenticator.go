@@ -29,7 +29,7 @@ type Authenticator struct {
 	issuer   *token.Issuer
 }
 
-// CurrentPrincipal returns the principal of a request's credential, as it is now.
+// CurrentPrincipal authenticates the credential of an earlier request again and returns its principal as it is now.
 func (a *Authenticator) CurrentPrincipal(ctx context.Context, v *router.Request) (domain.Principal, error) {
 	if v.Cookie == "" {
 		return a.authenticate(ctx, v)
@@ -43,8 +43,7 @@ func (a *Authenticator) CurrentPrincipal(ctx context.Context, v *router.Request)
 	}, nil
 }
 
-// authenticate returns the principal of an API key or a token, and sets the claims of
-// the token.
+// authenticate returns the principal of the API key or token of a request. It sets v.Claims for a token.
 func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (domain.Principal, error) {
 	if !token.IsJWT(v.Credential) {
 		return a.keys.Authenticate(ctx, v.Credential, v.IP)
@@ -68,8 +67,8 @@ func (a *Authenticator) authenticate(ctx context.Context, v *router.Request) (do
 	return p, err
 }
 
-// TokenPermissions returns the current permissions of an OAuth token. The token also ends with the API key that
-// created the sign-in link of its user.
+// TokenPermissions returns the current permissions of an OAuth token. If an API key created the sign-in link of the
+// token's user, the token becomes invalid with that key.
 func (a *Authenticator) TokenPermissions(ctx context.Context, c *token.Claims) ([]domain.Permission, error) {
 	if c.SignInKeyID != "" {
 		if err := a.keys.CheckKeyIsValid(ctx, c.WorkspaceID, c.SignInKeyID); err != nil {
@@ -80,7 +79,7 @@ func (a *Authenticator) TokenPermissions(ctx context.Context, c *token.Claims) (
 }
 
 // IsCredentialValid reports whether a credential is valid and still has the permissions that it had at the start of
-// the stream. It returns true while the store does not answer: nothing can be revoked then.
+// the stream. It returns true while the store does not answer, because nothing can be revoked then.
 func (a *Authenticator) IsCredentialValid(ctx context.Context, v *router.Request) bool {
 	if v.Credential == "" && v.Cookie == "" { // a signed link, which expires by itself
 		return true

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// ClientAddress returns the address of a request's client. In a request that another node forwards, the client's
-// address is the last one in X-Forwarded-For.
+// ClientAddress returns the address of a request's client. If another node forwarded the request, the address that
+// this node appended to X-Forwarded-For takes the place of the connection's address.
 func ClientAddress(c *fiber.Ctx, trustedProxies []netip.Prefix) netip.Addr {
 	peer := c.Context().RemoteAddr()
 	_, forwarded := peer.(forward.NodeAddr)
@@ -27,8 +27,8 @@ func ClientAddress(c *fiber.Ctx, trustedProxies []netip.Prefix) netip.Addr {
 	return clientAddress(peer, hops, trustedProxies)
 }
 
-// clientAddress returns the peer of the socket. If the peer is a trusted proxy, clientAddress returns the last
-// untrusted address in X-Forwarded-For. No trusted proxy verifies the addresses before it.
+// clientAddress returns the address of the peer. If the peer is a trusted proxy, it returns the last untrusted address
+// in X-Forwarded-For. Clients can forge the addresses before that one.
 func clientAddress(peer net.Addr, forwarded []string, trusted []netip.Prefix) netip.Addr {
 	addr, ok := parsePeer(peer)
 	if !ok || len(trusted) == 0 {
@@ -45,7 +45,8 @@ func clientAddress(peer net.Addr, forwarded []string, trusted []netip.Prefix) ne
 	return addr
 }
 
-// forwardedPeer returns the client address that the forwarding node has appended, and the hops before it.
+// forwardedPeer returns the client address that the forwarding node has appended to X-Forwarded-For, and the addresses
+// before it.
 func forwardedPeer(forwarded []string) (peer net.Addr, before []string) {
 	all := strings.Split(strings.Join(forwarded, ","), ",")
 	last := len(all) - 1

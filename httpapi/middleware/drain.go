@@ -22,7 +22,7 @@ type drainGate struct {
 }
 
 // isServedWhileDraining reports whether a route is served during shutdown: reads, actions on live calls, and all
-// actions that end calls.
+// actions that stop or prevent calls.
 func isServedWhileDraining(route string) bool {
 	switch route {
 	case "POST /v1/calls/{id}/hangup", "POST /v1/calls/{id}/transfer", "POST /v1/calls/{id}/say", "POST /v1/calls/{id}/dtmf",
@@ -34,7 +34,8 @@ func isServedWhileDraining(route string) bool {
 	return strings.HasPrefix(route, "GET ")
 }
 
-// refuseNewWork refuses a request that would start new work during shutdown. A retry reaches the next process.
+// refuseNewWork refuses a request that would start new work during shutdown. The client's retry reaches the process that
+// starts next.
 func (g *drainGate) refuseNewWork(c *fiber.Ctx, route string) error {
 	if isServedWhileDraining(route) || !g.service.RefusesWrites() {
 		return nil
@@ -45,8 +46,8 @@ func (g *drainGate) refuseNewWork(c *fiber.Ctx, route string) error {
 	return domain.Errorf(domain.CodeUnavailable, "The service is being stopped; try again in %d seconds.", drainRetryAfter).With("retry_after", drainRetryAfter)
 }
 
-// refuseMoving refuses a forwarded request that would start work while the shard is being handed over. The
-// forwarding node sends the request again, to the shard's next owner.
+// refuseMoving refuses a request that would start new work while the shard is handed over, if another node forwarded
+// the request. That node then sends it to the next owner of the shard.
 func (g *drainGate) refuseMoving(c *fiber.Ctx, route string) error {
 	if g.isMoving == nil || isServedWhileDraining(route) {
 		return nil

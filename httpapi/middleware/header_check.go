@@ -38,7 +38,7 @@ func CheckHeaders(rc *fasthttp.RequestCtx) (status int, e *domain.Error) {
 }
 
 // findAmbiguousHeader returns an error if two servers could interpret the raw header section differently (RFC 9112
-// §5.2, §6.3). It returns nil for an unambiguous one.
+// §5.2, §6.3), otherwise nil.
 func findAmbiguousHeader(raw []byte) *domain.Error {
 	lengths, codings, credentials := 0, 0, 0
 	for len(raw) > 0 {

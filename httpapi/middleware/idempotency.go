@@ -23,37 +23,36 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// replyTimeout bounds the time to store a response.
+// replyTimeout is the maximum time for storing a response.
 const replyTimeout = 5 * time.Second
 
-// Idempotency runs requests at most once per Idempotency-Key and replays the stored
-// responses.
+// Idempotency runs requests with the same Idempotency-Key once. Repeated requests get the stored response.
 type Idempotency struct {
 	replies Replies // nil: the Idempotency-Key header has no effect
 	log     *slog.Logger
 }
 
-// NewIdempotency returns the idempotency of a server. With replies nil the Idempotency-Key header has no effect.
+// NewIdempotency returns the Idempotency of a server. If replies is nil, the Idempotency-Key header has no effect.
 func NewIdempotency(replies Replies, log *slog.Logger) *Idempotency {
 	return &Idempotency{replies: replies, log: log}
 }
 
-// storedResponse is a response before encryption.
+// storedResponse is the content of a stored response, which is encrypted as JSON.
 type storedResponse struct {
 	Status      int    `json:"status"`
 	ContentType string `json:"content_type"`
 	Body        []byte `json:"body"`
 }
 
-// idempotentRequest is a request with an Idempotency-Key. digest is called after the run or before a replay. It
-// fails if the body is incomplete.
+// idempotentRequest is a request with an Idempotency-Key. digest returns the hash of the body, after the request has
+// run or before a stored response is sent. It fails if the body is incomplete.
 type idempotentRequest struct {
 	key    record.IdempotencyKey
 	header string
 	digest func() (string, error)
 }
 
-// RunOnce runs a request whose body was already read. A repeated request gets the stored response.
+// RunOnce runs a request whose body was read before. A repeated request gets the stored response.
 func (i *Idempotency) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	digest := func() (string, error) {
 		sum := newDigest(c)
@@ -69,7 +68,7 @@ func (i *Idempotency) RunOnce(c *fiber.Ctx, text []byte, run func()) {
 	}
 }
 
-// RunStreamOnce runs a request whose handler reads the body.
+// RunStreamOnce runs a request whose handler reads the body itself. A repeated request gets the stored response.
 func (i *Idempotency) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	b := router.BodyOf(c)
 	b.Sum = newDigest(c)
@@ -81,8 +80,8 @@ func (i *Idempotency) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	}, run)
 }
 
-// newDigest returns a hash that already contains the query of the request. A repeated request must have the same
-// query and body.
+// newDigest returns a hash to which the body is added and which already contains the query. A repeated request must
+// have the same query and body.
 func newDigest(c *fiber.Ctx) hash.Hash {
 	sum := sha256.New()
 	if query := c.Request().URI().QueryString(); len(query) > 0 {
@@ -181,7 +180,7 @@ func (i *Idempotency) storeResponse(c *fiber.Ctx, p domain.Principal, r idempote
 	}
 }
 
-// releaseKey ends a failed request. unknown means that the request may have had an effect.
+// releaseKey releases the idempotency key of a failed request. unknown means that the request may have had an effect.
 func (i *Idempotency) releaseKey(ctx context.Context, p domain.Principal, k record.IdempotencyKey, unknown bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), replyTimeout)
 	defer cancel()

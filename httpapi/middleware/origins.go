@@ -18,7 +18,8 @@ type Origins struct {
 	limits     *RateLimits
 }
 
-// checkPage lets a page from an allowed origin of the workspace use a token. It refuses API keys in any page.
+// checkPage refuses a request of a web page with an API key, or with a token if the workspace does not allow the origin
+// of the page.
 func (o *Origins) checkPage(c *fiber.Ctx, p domain.Principal) error {
 	origin := c.Get(fiber.HeaderOrigin)
 	if origin == "" {
@@ -51,8 +52,8 @@ func (o *Origins) AllowResponse(c *fiber.Ctx, p domain.Principal) error {
 	return err
 }
 
-// allowError lets a page read the refusal of its token, if any workspace allows its origin. Otherwise the browser
-// shows the page only a network error.
+// allowError lets a web page read the response that refuses its token, if any workspace allows the page's origin.
+// Otherwise the browser reports only a network error to the page.
 func (o *Origins) allowError(c *fiber.Ctx, v *router.Request) {
 	if origin := c.Get(fiber.HeaderOrigin); origin != "" && token.IsJWT(v.Credential) && o.allowed.OriginAllowed(origin) {
 		allowOrigin(c, origin)

@@ -43,7 +43,7 @@ func (l pathLimit) rule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: n, Window: l.window, Burst: true}
 }
 
-// pathLimitsByRoute returns the path limits by the routes that they count.
+// pathLimitsByRoute returns the path limit of each route that has one.
 func pathLimitsByRoute() map[string]pathLimit {
 	out := make(map[string]pathLimit)
 	for _, l := range pathLimits() {

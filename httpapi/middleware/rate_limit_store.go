@@ -19,7 +19,7 @@ const (
 
 // countStore stores the counts of the rate limits, so that they survive a restart. It reads the counts of a
 // workspace at the workspace's first request. It writes them writeDelay after the first unwritten request. When
-// half a burst is unwritten, a request waits for the write, so a crash allows at most one more burst.
+// half a burst is unwritten, requests wait for the write. A crash therefore allows at most one burst too many.
 type countStore struct {
 	windows RateWindows // nil: counts are not stored
 	log     *slog.Logger
@@ -37,7 +37,7 @@ type countStore struct {
 	round chan struct{}   // closed when the next write has ended
 }
 
-// restoration records whether the counts of a workspace were read.
+// restoration records whether the stored counts of a workspace were read.
 type restoration struct {
 	mu   sync.Mutex
 	done atomic.Bool
@@ -50,7 +50,7 @@ func newCountStore(life context.Context, w RateWindows, log *slog.Logger, genera
 	}
 }
 
-// restoreCounts reads the counts of a workspace that an earlier process has stored.
+// restoreCounts reads the stored counts of a workspace if this process has not read them yet.
 func (k *countStore) restoreCounts(ctx context.Context, w *domain.Workspace) error {
 	if k.windows == nil {
 		return nil
@@ -87,8 +87,8 @@ func (k *countStore) restoreCounts(ctx context.Context, w *domain.Workspace) err
 	return nil
 }
 
-// countUnwritten schedules the write of a counted request. If too many requests are unwritten, it waits for the
-// write, at most writeDelay.
+// countUnwritten schedules the write of a workspace's counts after a counted request. If too many requests are
+// unwritten, it waits for the write, at most writeDelay.
 func (k *countStore) countUnwritten(ctx context.Context, workspaceID string, a limit.Decision) {
 	hasty := a.NeedsStore()
 	if k.windows == nil || a.Unstored == 0 || a.Unstored > 1 && !hasty {
@@ -124,7 +124,7 @@ func signal(to chan<- struct{}) {
 	}
 }
 
-// writeChanges writes changed counts until the server ends.
+// writeChanges writes the changed counts periodically until ctx ends with the server.
 func (k *countStore) writeChanges(ctx context.Context) {
 	for {
 		select {
@@ -145,7 +145,7 @@ func (k *countStore) writeChanges(ctx context.Context) {
 	}
 }
 
-// writeAll writes all changed counts. It repeats a failed write, except for a workspace that another process owns.
+// writeAll writes all changed counts. A failed write is repeated later, except for a workspace that another process owns.
 func (k *countStore) writeAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// countedWorkspaces bounds the number of workspaces and paths that are counted. Below this number no count is
-// evicted.
+// countedWorkspaces is the maximum number of counts in memory, by workspace or by workspace and path. Counts are
+// evicted only above this number.
 const countedWorkspaces = 1 << 20
 
 // RateLimits counts requests and refuses those over a limit.
@@ -32,8 +32,8 @@ type RateLimits struct {
 	store         *countStore
 }
 
-// NewRateLimits returns the rate limits of a server. Background work ends with life. With windows nil the counts
-// end with the process.
+// NewRateLimits returns the rate limits of a server. Its background work ends with life. If windows is nil, the counts
+// are not stored.
 func NewRateLimits(life context.Context, log *slog.Logger, workspaces Workspaces, windows RateWindows) *RateLimits {
 	l := &RateLimits{
 		log: log, workspaces: workspaces, general: limit.Limiter{Names: countedWorkspaces}, paths: limit.Limiter{Names: countedWorkspaces},
@@ -42,35 +42,36 @@ func NewRateLimits(life context.Context, log *slog.Logger, workspaces Workspaces
 	return l
 }
 
-// WriteCounts stores the counts that are not stored yet.
+// WriteCounts stores the counts that have changed since the last write.
 func (l *RateLimits) WriteCounts(ctx context.Context) { l.store.writeAll(ctx) }
 
-// failureRule limits requests without a valid credential per address.
+// failureRule is the limit, per client address, of requests without a valid credential.
 func failureRule() limit.Rule { return limit.Rule{N: 30, Window: time.Minute} }
 
-// preflightRule limits CORS preflight requests per address. The limit is high because many browsers may share an
-// address and a preflight has no credential.
+// preflightRule is the limit of CORS preflight requests per client address. It is high because many browsers may share
+// an address and a preflight has no credential.
 func preflightRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
 
-// pageUpdateRule limits the automatic updates of a user's open dashboard pages. They count against no other limit,
-// so an open page does not block its user's actions.
+// pageUpdateRule is the limit of automatic updates of a user's open dashboard pages. The updates count against no other
+// limit, so an open page does not block the actions of its user.
 func pageUpdateRule() limit.Rule { return limit.Rule{N: 600, Window: time.Minute} }
 
-// operatorPageRule limits requests to the operator's page. They do not count against the workspace's limit, so
-// other clients of the workspace cannot block an operator.
+// operatorPageRule is the limit of a user's requests to the operator's page. They do not count against the limit of the
+// workspace, so other clients of the workspace cannot block an operator.
 func operatorPageRule() limit.Rule { return limit.Rule{N: 300, Window: time.Minute} }
 
-// generalRule is the limit of all requests of a workspace.
+// generalRule is the limit of all requests of a workspace in one environment.
 func generalRule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: w.Limits.RequestsPerMinute, Window: time.Minute, Burst: true}
 }
 
-// userRule limits one user to half of the workspace's rate, without a burst.
+// userRule is the limit of one user: half of the workspace's rate, without a burst.
 func userRule(w *domain.Workspace) limit.Rule {
 	return limit.Rule{N: (w.Limits.RequestsPerMinute + 1) / 2, Window: time.Minute}
 }
 
-// storedName is the stored name of the requests of an environment to a path. An empty path stands for all requests.
+// storedName returns the name under which the requests of an environment to a path are stored. The path "" stands for
+// all requests.
 func storedName(env domain.Environment, path string) string {
 	if env == domain.Test {
 		return "test " + path
@@ -78,7 +79,8 @@ func storedName(env domain.Environment, path string) string {
 	return path
 }
 
-// limitName is the name of a request count in memory. The environments of a workspace are counted separately.
+// limitName returns the name of a request count in memory. The live and the test environment of a workspace are counted
+// separately.
 func limitName(workspaceID string, env domain.Environment, path string) string {
 	return workspaceID + " " + storedName(env, path)
 }
@@ -86,8 +88,8 @@ func limitName(workspaceID string, env domain.Environment, path string) string {
 // environments lists the environments whose requests are counted.
 func environments() [2]domain.Environment { return [...]domain.Environment{domain.Live, domain.Test} }
 
-// addressName is the name under which an address is counted. An IPv6 address counts as its /64 prefix, which one
-// client may own.
+// addressName returns the name under which the requests of an address are counted. An IPv6 address counts as its /64
+// prefix, because one client may own the whole prefix.
 func addressName(a netip.Addr) string {
 	if a.Is6() {
 		if p, err := a.Prefix(64); err == nil {
@@ -97,7 +99,7 @@ func addressName(a netip.Addr) string {
 	return a.String()
 }
 
-// CountFailure counts a request without a valid credential against its address.
+// CountFailure counts a request without a valid credential against the rate limit of its address.
 func (l *RateLimits) CountFailure(c *fiber.Ctx, v *router.Request) error {
 	return respondLimit(c, l.failures.Allow(addressName(v.IP), failureRule(), time.Now()))
 }
@@ -106,24 +108,24 @@ func (l *RateLimits) countPreflight(c *fiber.Ctx, v *router.Request) error {
 	return respondLimit(c, l.preflights.Allow(addressName(v.IP), preflightRule(), time.Now()))
 }
 
-// CountPageUpdate counts an automatic update of a user's open page.
+// CountPageUpdate counts an automatic update of an open dashboard page against the limit of such updates.
 func (l *RateLimits) CountPageUpdate(c *fiber.Ctx, u *domain.User) error {
 	return respondLimit(c, l.pageUpdates.Allow(u.WorkspaceID+" "+u.ID, pageUpdateRule(), time.Now()))
 }
 
-// CountSignedOutUpdate counts an automatic update of an open page without a session. It has the limit of failures,
-// but a count of its own.
+// CountSignedOutUpdate counts an automatic update of an open page without a session. It applies failureRule, but
+// these updates are counted separately from other failures.
 func (l *RateLimits) CountSignedOutUpdate(c *fiber.Ctx, v *router.Request) error {
 	return respondLimit(c, l.pageUpdates.Allow(addressName(v.IP), failureRule(), time.Now()))
 }
 
-// CountOperatorPage counts a request to the operator's page.
+// CountOperatorPage counts a user's request to the operator's page against the limit of that page.
 func (l *RateLimits) CountOperatorPage(c *fiber.Ctx, u *domain.User) error {
 	return respondLimit(c, l.operatorPages.Allow(u.WorkspaceID+" "+u.ID, operatorPageRule(), time.Now()))
 }
 
-// CountRequest counts a request against the limit of its workspace and the limit of its user. The response headers
-// show the tighter limit, or the limit that refuses the request.
+// CountRequest counts a request against the limit of its workspace and the limit of its user. The response headers show
+// the limit with fewer remaining requests, or the limit that refuses the request.
 func (l *RateLimits) CountRequest(c *fiber.Ctx, p domain.Principal) error {
 	w, err := l.workspaces.Workspace(c.UserContext(), p)
 	if err != nil {
@@ -146,7 +148,7 @@ func (l *RateLimits) CountRequest(c *fiber.Ctx, p domain.Principal) error {
 	return err
 }
 
-// countPathRequest counts a request against the limit of its path. The route calls it after permission and body are
+// countPathRequest counts a request against the limit of its path. The handler calls it after permissions and body are
 // checked. refund removes the request from the count.
 func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func(), err error) {
 	v := router.RequestOf(c.UserContext())
@@ -161,7 +163,7 @@ func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func
 	}
 	general := v.GeneralLimit
 	if a.Remaining > general.Remaining && general.Limit > 0 {
-		_ = respondLimit(c, general) // the general limit is tighter and has allowed the request
+		_ = respondLimit(c, general) // shows the general limit, which has fewer remaining requests
 	}
 	return func() {
 		l.paths.Refund(name, a)
@@ -171,8 +173,8 @@ func (l *RateLimits) countPathRequest(c *fiber.Ctx, path pathLimit) (refund func
 	}, nil
 }
 
-// takeRequest counts a request under a name and delays a request of the burst. storedFor is the workspace whose
-// counts are stored, "" for a count that ends with the process.
+// takeRequest counts a request under a name and waits if the request is part of a burst. storedFor is the workspace
+// whose counts are stored, "" if the count is kept in memory only.
 func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor, name string, r limit.Rule) (limit.Decision, error) {
 	a := counts.Allow(name, r, time.Now()) // the current time: reading a form may have taken long
 	if storedFor != "" {
@@ -194,7 +196,7 @@ func (l *RateLimits) takeRequest(c *fiber.Ctx, counts *limit.Limiter, storedFor,
 }
 
 // Usage returns how much of each limit a workspace has used in an environment: first the general limit, then the
-// limits of paths.
+// limits of single paths.
 func (l *RateLimits) Usage(w *domain.Workspace, env domain.Environment) []limit.Usage {
 	now := time.Now()
 	usage := func(counts *limit.Limiter, path string, r limit.Rule) limit.Usage {
@@ -208,8 +210,8 @@ func (l *RateLimits) Usage(w *domain.Workspace, env domain.Environment) []limit.
 	return out
 }
 
-// RequestsLastMinute counts the requests of a workspace within the last minute, of both
-// environments.
+// RequestsLastMinute returns the number of requests of a workspace within the last minute, in its live and its test
+// environment together.
 func (l *RateLimits) RequestsLastMinute(w *domain.Workspace) (sum int) {
 	for _, env := range environments() {
 		requests, _ := l.general.Used(limitName(w.ID, env, ""), generalRule(w), time.Now())
@@ -218,7 +220,7 @@ func (l *RateLimits) RequestsLastMinute(w *domain.Workspace) (sum int) {
 	return sum
 }
 
-// limitHeaderNames are the names of router.LimitHeaders as fasthttp stores them.
+// limitHeaderNames are the names that router.LimitHeaders returns, in the form in which fasthttp stores them.
 var limitHeaderNames = [...][]byte{ //nolint:gochecknoglobals // a constant table
 	[]byte("X-Ratelimit-Limit"), []byte("X-Ratelimit-Remaining"), []byte("X-Ratelimit-Reset"), []byte("X-Ratelimit-Window"),
 }

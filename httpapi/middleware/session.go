@@ -10,8 +10,8 @@ import (
 // SessionCookie is the name of a user's session cookie.
 const SessionCookie = "__Host-callboard"
 
-// SignedInUser returns the user and the session of a request's cookie, and counts the request. Errors:
-// authentication_required, rate_limit_exceeded.
+// SignedInUser returns the user and the session of a request's cookie, and counts the request against the rate limits.
+// Errors: authentication_required, rate_limit_exceeded.
 func (a *Access) SignedInUser(c *fiber.Ctx) (*domain.User, *domain.Session, error) {
 	u, session, err := a.UserOfSession(c, false)
 	if err != nil {
@@ -20,8 +20,8 @@ func (a *Access) SignedInUser(c *fiber.Ctx) (*domain.User, *domain.Session, erro
 	return u, session, a.Limits.CountRequest(c, router.RequestOf(c.UserContext()).Principal)
 }
 
-// UserOfSession returns the user and the session of a request's cookie without counting the request. watching marks
-// an automatic update of an open page. Error: authentication_required.
+// UserOfSession returns the user and the session of a request's cookie without counting the request. watching means that
+// the request is an automatic update of an open page. Error: authentication_required.
 func (a *Access) UserOfSession(c *fiber.Ctx, watching bool) (*domain.User, *domain.Session, error) {
 	v := router.RequestOf(c.UserContext())
 	u, session, err := a.sessions.AuthenticateSession(c.UserContext(), c.Cookies(SessionCookie), v.IP, watching)

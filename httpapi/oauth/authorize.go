@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// maxState bounds the state parameter in characters.
+// maxState is the maximum length of the state parameter in characters.
 const maxState = 1000
 
 // authorizeFields returns the names of the parameters of an authorization request.
@@ -56,7 +56,7 @@ func (s *Server) registerAuthorization() {
 		}, s.answerConsent)
 }
 
-// authorizationRequest is an authorization request with a valid client and redirect URI.
+// authorizationRequest is an authorization request whose client and redirect URI are valid.
 type authorizationRequest struct {
 	values      url.Values
 	client      *domain.OAuthClient
@@ -65,7 +65,7 @@ type authorizationRequest struct {
 	session     *domain.Session
 }
 
-// redirectToClient sends the browser to the client's redirect URI with a response.
+// redirectToClient redirects the browser to the client's redirect URI. answer are the parameters that it adds.
 func (s *Server) redirectToClient(c *fiber.Ctx, values, answer url.Values) error {
 	uri := values.Get("redirect_uri")
 	if state := values.Get("state"); state != "" {
@@ -80,7 +80,7 @@ func (s *Server) redirectToClient(c *fiber.Ctx, values, answer url.Values) error
 	return c.SendStatus(http.StatusFound)
 }
 
-// redirectWithError sends the browser to the client's redirect URI with an error.
+// redirectWithError redirects the browser to the client's redirect URI with the code and message of an error.
 func (s *Server) redirectWithError(c *fiber.Ctx, values url.Values, err error) error {
 	var e *domain.Error
 	if !errors.As(err, &e) {
@@ -89,8 +89,8 @@ func (s *Server) redirectWithError(c *fiber.Ctx, values url.Values, err error) e
 	return s.redirectToClient(c, values, url.Values{"error": {string(e.Code)}, "error_description": {e.Message}})
 }
 
-// readAuthorization checks a request in the order in which its parts can be trusted: the client and its redirect
-// URI, the user, the remaining parameters. answered reports that the browser already has its response.
+// readAuthorization checks a request in the order in which its contents can be trusted: the client and its redirect
+// URI, then the user, then the remaining parameters. answered reports that the response has already been sent.
 func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationRequest, answered bool, err error) {
 	const title = "Invalid request"
 	page := func(status int, title, text string) (*authorizationRequest, bool, error) {
@@ -132,7 +132,7 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 	return a, false, nil
 }
 
-// checkParameters sets the permissions. It returns the first error in the remaining parameters.
+// checkParameters sets a.permissions. It returns the first error in the parameters other than client and redirect URI.
 func (a *authorizationRequest) checkParameters() (err error) {
 	v := a.values
 	challenge, method := v.Get("code_challenge"), v.Get("code_challenge_method")
@@ -161,7 +161,7 @@ func (a *authorizationRequest) checkParameters() (err error) {
 	return nil
 }
 
-// proof returns a MAC that binds the form of a consent page to its session and its parameters.
+// proof returns a MAC that binds the form of a consent page to the user's session and the request's parameters.
 func (a *authorizationRequest) proof() string {
 	mac := hmac.New(sha256.New, []byte(a.session.Hash))
 	for _, name := range authorizeFields() {
@@ -171,7 +171,7 @@ func (a *authorizationRequest) proof() string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// showConsent shows the consent page.
+// showConsent shows the page on which the user consents to the requested permissions.
 func (s *Server) showConsent(c *fiber.Ctx) error {
 	a, answered, err := s.readAuthorization(c, string(c.Request().URI().QueryString()))
 	if err != nil || answered {
@@ -205,7 +205,8 @@ func (s *Server) showConsent(c *fiber.Ctx) error {
 	return pages.Respond(c, http.StatusOK, "consent", data, data.Host)
 }
 
-// answerConsent redirects with an authorization code if the user consents.
+// answerConsent handles the form of the consent page. It redirects to the client with an authorization code if the user
+// consents, otherwise with an error.
 func (s *Server) answerConsent(c *fiber.Ctx) error {
 	values, err := pages.ReadForm(c)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// clientForm is the form that an authenticated client sends to an endpoint.
+// clientForm is a form that an authenticated OAuth client has sent.
 type clientForm struct {
 	values url.Values
 	client *domain.OAuthClient
@@ -26,7 +26,7 @@ type clientForm struct {
 
 func (f *clientForm) value(name string) string { return f.values.Get(name) }
 
-// registerForm registers an endpoint that accepts a form from an authenticated client.
+// registerForm registers a route that accepts a form from an authenticated OAuth client.
 func (s *Server) registerForm(op router.Operation, fields map[string]string, good *huma.Schema, handle func(*fiber.Ctx, *clientForm) (any, error)) {
 	op.Method, op.Tag, op.Public = http.MethodPost, router.OAuthTag, true
 	op.Description = strings.TrimSpace(op.Description + " An Idempotency-Key has no effect.")
@@ -65,8 +65,7 @@ func (s *Server) registerForm(op router.Operation, fields map[string]string, goo
 	})
 }
 
-// respondError answers with an error in the format of RFC 6749 §5.2 if the error is one of its codes or
-// plan_required.
+// respondError answers in the format of RFC 6749 §5.2 if the code of the error is one of that RFC or plan_required.
 func (s *Server) respondError(c *fiber.Ctx, err error) error {
 	var e *domain.Error
 	if !errors.As(err, &e) {
@@ -103,8 +102,8 @@ type OAuthFailure struct { //nolint:revive // the name of the schema in the Open
 	Description string      `json:"error_description" doc:"Error message for people."`
 }
 
-// readClientForm reads a form and authenticates its client. A failure counts against the address of the request, a
-// success against the client's workspace.
+// readClientForm reads a form and authenticates its client. A failure counts against the rate limit of the sender's
+// address, a success against the rate limit of the client's workspace.
 func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 	v := router.RequestOf(c.UserContext())
 	values, err := pages.ReadForm(c)
@@ -119,7 +118,7 @@ func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 		return nil, s.countRefusal(c, err)
 	}
 	router.ExchangeOf(c.Context()).Authenticated = true
-	if client.Public { // lets pages of allowed origins read the response
+	if client.Public { // a public client may run in a web page, which then can read the response
 		if err = s.access.Origins.AllowResponse(c, v.Principal); err != nil {
 			return nil, err
 		}
@@ -134,8 +133,8 @@ func (s *Server) readClientForm(c *fiber.Ctx) (*clientForm, error) {
 	return &clientForm{values: values, client: client}, nil
 }
 
-// countRefusal counts a request without a valid client or grant against its address, and writes an audit entry for
-// an invalid client or grant. It returns the error of the rate limit, or err.
+// countRefusal counts a refused request against the rate limit of its address. It writes an audit entry for an invalid
+// client or grant. It returns the error of the rate limit if the limit is reached, otherwise err.
 func (s *Server) countRefusal(c *fiber.Ctx, err error) error {
 	code := domain.CodeOf(err)
 	if code == "" || code == domain.CodeUnavailable {
@@ -152,7 +151,7 @@ func (s *Server) countRefusal(c *fiber.Ctx, err error) error {
 }
 
 // authenticateClient returns the client that a request names in the Authorization header or in the form, never in
-// both (RFC 6749 §2.3). With an error it returns the client that the request claims to be.
+// both (RFC 6749 §2.3). If authentication fails, it returns the client that the request claims to be.
 func (s *Server) authenticateClient(c *fiber.Ctx, values url.Values) (*domain.OAuthClient, error) {
 	id, secret := values.Get("client_id"), values.Get("client_secret")
 	if scheme, text, _ := strings.Cut(c.Get(fiber.HeaderAuthorization), " "); scheme != "" {

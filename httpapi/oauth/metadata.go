@@ -27,7 +27,7 @@ type OAuthMetadata struct { //nolint:revive // the name of the schema in the Ope
 	IntrospectionAuth []string            `json:"introspection_endpoint_auth_methods_supported" doc:"Client authentication methods of the introspection endpoint."`
 }
 
-// registerMetadata registers the metadata of the server (RFC 8414).
+// registerMetadata registers the route that returns the metadata of the authorization server (RFC 8414).
 func (s *Server) registerMetadata() {
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodGet, Path: "/.well-known/oauth-authorization-server", ID: "getOAuthMetadata", Tag: router.OAuthTag, Public: true,

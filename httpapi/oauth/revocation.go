@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// Introspection describes a token (RFC 7662 §2.2). For an invalid token, and for a token of another client, only
-// active is set.
+// Introspection is the response that describes a token (RFC 7662 §2.2). For an invalid token, and for a token of
+// another client, it contains only active: false.
 type Introspection struct {
 	Active    bool   `json:"active"`
 	Scope     string `json:"scope,omitempty" doc:"Current permissions of the token."`
@@ -78,8 +78,8 @@ func (s *Server) introspect(c *fiber.Ctx, f *clientForm) (any, error) {
 	}, nil
 }
 
-// readAccessToken returns the claims and permissions of a valid access token of the client. ok is false for any
-// other text.
+// readAccessToken returns the claims and permissions of a valid access token of the client. ok is false if the text is
+// no such token.
 func (s *Server) readAccessToken(ctx context.Context, f *clientForm) (c token.Claims, rights []domain.Permission, ok bool, err error) {
 	text := f.value("token")
 	if text == "" {

@@ -1,4 +1,4 @@
-// Package oauth is the OAuth 2.0 authorization server and the sign-in of its users.
+// Package oauth serves the OAuth 2.0 authorization server and the pages by which users sign in.
 package oauth
 
 import (
@@ -21,40 +21,41 @@ type Services struct {
 	Audit    middleware.Audit
 }
 
-// Clients are the OAuth clients of all workspaces.
+// Clients manages the OAuth clients of all workspaces.
 type Clients interface {
 	// CheckOAuthPlan returns plan_required if the plan of the workspace does not include OAuth.
 	CheckOAuthPlan(workspace string) error
-	// FindClient returns a client of any workspace before its authentication, nil for an unknown id. It answers from
-	// memory.
+	// FindClient returns a client of any workspace by its id, before the client is authenticated. It returns nil for an
+	// unknown id and reads from memory only.
 	FindClient(ctx context.Context, id string) (*domain.OAuthClient, error)
-	// IsClientSecret reports whether a secret is the client's. It takes the same time for every client and for nil.
+	// IsClientSecret reports whether secret is the secret of the client. It takes the same time for every client and for
+	// a nil client.
 	IsClientSecret(c *domain.OAuthClient, secret string) bool
-	// RevokeOAuth refuses the access tokens of a grant, or the single token with this jti, as soon as it returns.
-	// until is when the tokens would expire.
+	// RevokeOAuth makes the access tokens of a grant invalid before it returns. id is the id of the grant, or the jti of a
+	// single token. until is the time at which the tokens expire.
 	RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error
 }
 
-// Grants are the permissions that users have given to OAuth clients.
+// Grants manages the permissions that users have given to OAuth clients.
 type Grants interface {
 	// IssueCode stores the consent of a user and returns its authorization code.
 	IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error)
-	// RedeemCode exchanges an authorization code, RenewGrant a refresh token. Both can be used once. Errors:
-	// invalid_grant, invalid_scope. A second use ends the grant and sets the extra field reused.
+	// RedeemCode exchanges an authorization code for tokens, RenewGrant a refresh token. Both can be used once. Errors:
+	// invalid_grant, invalid_scope. After a second use the grant is revoked and the error has the extra field reused.
 	RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (oauth.IssuedTokens, error)
 	RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (oauth.IssuedTokens, error)
-	// IntrospectToken returns the grant of a refresh token and the token's expiry. Error: invalid_grant.
+	// IntrospectToken returns the grant of a refresh token and the time at which the token expires. Error: invalid_grant.
 	IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (oauth.IssuedTokens, time.Time, error)
-	// RevokeGrant refuses all tokens of a client's grant as soon as it returns.
+	// RevokeGrant makes all tokens of a client's grant invalid before it returns.
 	RevokeGrant(ctx context.Context, client *domain.OAuthClient, id string) error
 }
 
-// Sessions are the sessions of users in browsers.
+// Sessions starts and ends the browser sessions of users.
 type Sessions interface {
 	// SignIn redeems a sign-in link and returns the cookie of a session. Errors:
 	// invalid_link, expired_link, ip_not_allowed.
 	SignIn(ctx context.Context, text string, from netip.Addr, agent string) (cookie string, u *domain.User, err error)
-	// EndSession ends a session of a user, unless may returns an error for the user.
+	// EndSession ends a session of a user. It first calls may and returns its error without ending the session.
 	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
 }
 
@@ -71,7 +72,7 @@ type Server struct {
 	audit     middleware.Audit
 }
 
-// Register registers the routes of an authorization server.
+// Register registers the routes of the authorization server and of the sign-in pages.
 func Register(r *router.Router, access *middleware.Access, issuer *token.Issuer, services Services) {
 	s := &Server{
 		Router: r, access: access, issuer: issuer, publicURL: r.PublicURL,

@@ -28,7 +28,8 @@ func (s *Server) registerSignIn() {
 	pages.Register(s.Router, router.Operation{Method: http.MethodPost, Path: signOutPath, ID: "signOut", Tag: tag, Summary: "Sign out", Description: "For pages of the service only."}, nothing, s.signOut)
 }
 
-// openSignInLink shows a page with a button, so that programs that fetch links do not redeem them.
+// openSignInLink shows a page with a button that redeems the link. Programs that fetch links in advance thus do not
+// redeem them.
 func (s *Server) openSignInLink(c *fiber.Ctx) error {
 	values, err := pages.ParseFields(string(c.Request().URI().QueryString()))
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *Server) signOut(c *fiber.Ctx) error {
 	return pages.RespondMessage(c, http.StatusOK, "You are signed out", "You can close this page.")
 }
 
-// respondInvalidForm answers a page form that cannot be read. The request counts against its address.
+// respondInvalidForm answers a page form that cannot be read. The request counts against the rate limit of its address.
 func (s *Server) respondInvalidForm(c *fiber.Ctx, err error) error {
 	err = s.countRefusal(c, err)
 	if domain.CodeOf(err) == domain.OAuthInvalidRequest {

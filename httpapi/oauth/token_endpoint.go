@@ -25,7 +25,7 @@ type AccessToken struct {
 	Refresh     string `json:"refresh_token,omitempty" doc:"Gets the next access token and the next refresh token, once. A second use ends the grant."`
 }
 
-// registerTokens registers the endpoints that accept a form from an authenticated client.
+// registerTokens registers the routes that issue, revoke and introspect tokens.
 func (s *Server) registerTokens() {
 	s.registerForm(router.Operation{
 		Path: "/oauth/token", ID: "getOAuthToken", Summary: "Get an access token",
@@ -78,7 +78,7 @@ func (s *Server) issueToken(c *fiber.Ctx, f *clientForm) (any, error) {
 	return s.signAccessToken(ctx, f.client, granted, action)
 }
 
-// redeem returns the grant of a code or of a refresh token. Both can be used once.
+// redeem exchanges an authorization code or a refresh token for the tokens of its grant. Both can be used once.
 func (s *Server) redeem(ctx context.Context, f *clientForm, g domain.GrantType) (oauth.IssuedTokens, error) {
 	if g == domain.GrantRefresh {
 		if f.value("refresh_token") == "" {
@@ -94,7 +94,7 @@ func (s *Server) redeem(ctx context.Context, f *clientForm, g domain.GrantType) 
 	return s.grants.RedeemCode(ctx, f.client, f.value("code"), f.value("redirect_uri"), f.value("code_verifier"))
 }
 
-// noteReuse writes an audit entry for the second use of a code or a refresh token.
+// noteReuse writes an audit entry if err reports the second use of a code or a refresh token.
 func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err error) {
 	var e *domain.Error
 	if !errors.As(err, &e) || e.Extra["reused"] == nil {
@@ -104,7 +104,8 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 	s.audit.Record(ctx, v.Principal, clientAct(v, client, "token.reused"))
 }
 
-// signAccessToken signs an access token. It writes an audit entry unless the change of the grant has committed one.
+// signAccessToken signs an access token for a grant. It writes an audit entry unless the change of the grant has
+// committed one.
 func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient, g oauth.IssuedTokens, action string) (*AccessToken, error) {
 	claims := token.AccessClaims(s.issuer.Name, g.UserID, g.GrantID, client, g.Rights, domain.AccessTokenLifetime, time.Now())
 	claims.SignInKeyID = g.SignInKeyID
@@ -120,7 +121,7 @@ func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient
 	}, nil
 }
 
-// clientAct returns the audit entry of an action of an OAuth client.
+// clientAct returns the audit entry for an action of an OAuth client.
 func clientAct(v *router.Request, client *domain.OAuthClient, action string) record.AuditAction {
 	act := v.AuditAction("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}

@@ -1,5 +1,5 @@
 // Package openapi parses an OpenAPI 3.1 document for generators: the Go client, the Postman collection, the
-// reference page and test requests. It knows no routes.
+// reference page and test requests. It takes all routes from the document.
 package openapi
 
 import (
@@ -59,7 +59,7 @@ type Response struct {
 	} `json:"content"`
 }
 
-// Schema is the part of a JSON Schema that our documents use.
+// Schema holds the JSON Schema keywords that Callboard's OpenAPI document uses.
 //
 //nolint:tagliatelle // JSON Schema's own names
 type Schema struct {
@@ -86,10 +86,10 @@ type Schema struct {
 	MaxItems    *int               `json:"maxItems"`
 }
 
-// Types holds the type names of a schema: one, or a list.
+// Types holds the "type" of a schema, which is one type name or a list of them.
 type Types []string
 
-// UnmarshalJSON reads a string or a list of strings.
+// UnmarshalJSON decodes a string or a list of strings.
 func (t *Types) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '[' {
 		return json.Unmarshal(text, (*[]string)(t))
@@ -104,7 +104,7 @@ type Additional struct {
 	Schema  *Schema // nil: any value
 }
 
-// UnmarshalJSON reads false, true or a schema.
+// UnmarshalJSON decodes false, true or a schema.
 func (o *Additional) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &o.Allowed); err == nil {
 		return nil
@@ -191,8 +191,8 @@ func (s *Schema) Name() string {
 	return strings.TrimPrefix(s.Ref, "#/components/schemas/")
 }
 
-// Resolve follows references, also through an allOf with one schema, which only adds a description. null reports
-// whether an anyOf also allows null. A recursive schema is followed one step.
+// Resolve follows the references of a schema, also through an allOf with one schema, which only adds a description.
+// null reports whether an anyOf also allows null. References inside the result are not followed.
 func (d *Document) Resolve(s *Schema) (plain *Schema, null bool) {
 	for s != nil {
 		switch {
@@ -219,7 +219,8 @@ func (s *Schema) Type() string {
 	return ""
 }
 
-// Response returns the response of an operation with an HTTP status, also a shared one. nil: the document has none.
+// Response returns the response of an operation with an HTTP status, nil if the document has none. It follows a
+// reference to a shared response.
 func (d *Document) Response(o *Operation, status string) *Response {
 	r := o.Responses[status]
 	if r != nil && r.Ref != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// postman is the used part of the Postman collection format v2.1.
+// postman is a Postman collection, format v2.1, with the members that the generator uses.
 type postman struct {
 	Info struct {
 		Name        string `json:"name"`
@@ -65,7 +65,7 @@ type postmanBody struct {
 	Urlencoded []postmanVariable `json:"urlencoded,omitempty"`
 }
 
-// Postman returns a Postman collection with all operations, in folders by tag. The user fills in the variables
+// Postman returns a Postman collection with all operations, in one folder per tag. The user sets the variables
 // base_url and api_key.
 func Postman(d *Document, baseURL string) ([]byte, error) {
 	var c postman

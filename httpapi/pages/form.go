@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// FormLimit bounds, in bytes, a form with few fields.
+// FormLimit is the maximum size in bytes of a form that has few fields.
 const FormLimit = 16 << 10
 
 // ReadForm returns the form in a request body of at most FormLimit bytes. It refuses repeated fields.
@@ -36,7 +36,7 @@ func ReadFormText(c *fiber.Ctx, limit int64) (string, error) {
 	return string(text), nil
 }
 
-// ParseFields parses a form or a query. It refuses repeated fields (RFC 6749 §3.1).
+// ParseFields parses the text of a form or a query string. It refuses repeated fields (RFC 6749 §3.1).
 func ParseFields(text string) (url.Values, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {

@@ -21,7 +21,7 @@ const style = `body{font:1rem/1.5 system-ui,sans-serif;margin:0;background:#fff;
 	`th,td{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;border-bottom:1px solid #ccc}.method{font-weight:700;display:inline-block;min-width:4rem}` +
 	`nav ul{columns:3 12rem;padding-left:1rem}a{color:#0b4f9e}@media(prefers-color-scheme:dark){body{background:#161616;color:#eee}code,pre{background:#333}a{color:#9cc7ff}}`
 
-// Data of the template.
+// Types of the data that the page template shows.
 type (
 	page struct {
 		pages.Frame
@@ -54,13 +54,13 @@ type (
 	}
 )
 
-// Policy returns the Content-Security-Policy of the page.
+// Policy returns the Content-Security-Policy of the reference page.
 func Policy() string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// Render returns the page of an OpenAPI document.
+// Render returns the HTML page for an OpenAPI document.
 func Render(document []byte) ([]byte, error) {
 	d, err := openapi.Parse(document)
 	if err != nil {
@@ -134,7 +134,8 @@ func describeField(name string, s *openapi.Schema, required bool) field {
 	return f
 }
 
-// describeType returns the name of a type. link is the name of its schema, "" for a plain type.
+// describeType returns the name of a schema's type for the page. link is the name of the schema that the type refers
+// to, "" for a plain type.
 func describeType(s *openapi.Schema) (text, link string) {
 	if s == nil {
 		return "", ""

@@ -12,18 +12,18 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// The default time limits of a request body. The client may be slow for BodyGrace, plus one second for each
+// The default time limits of a request body. The client may take BodyGrace in total, plus one second for each
 // MinBodyRate bytes that have arrived. Only the time spent waiting for the client counts.
 const (
 	BodyGrace   = 20 * time.Second
 	MinBodyRate = 1024
 )
 
-// BodyBufferSize bounds the buffer, in bytes, that is allocated because of a declared Content-Length.
+// BodyBufferSize is the maximum size in bytes of the buffer that is allocated for a declared Content-Length.
 const BodyBufferSize = 64 << 10
 
-// Body reads a request body within a limit for its size and for its duration. It reads from the connection only
-// when the handler reads. A Body must be used by one goroutine at a time.
+// Body reads a request body within a size limit and a time limit. It reads from the connection only when the handler
+// reads. A Body must be used by one goroutine at a time.
 type Body struct {
 	Stream io.Reader // nil: the request has no body
 	Conn   net.Conn
@@ -39,7 +39,7 @@ type Body struct {
 }
 
 var (
-	// ErrBodyTooLarge refuses a body above the limit of its route.
+	// ErrBodyTooLarge reports a body above the size limit of its route.
 	ErrBodyTooLarge   = &domain.Error{Code: domain.CodePayloadTooLarge, Message: "The body is larger than this route accepts."}
 	errSlowBody       = &domain.Error{Code: CodeRequestTimeout, Message: "The body arrived too slowly."}
 	errIncompleteBody = &domain.Error{Code: domain.CodeInvalidRequest, Message: "The body is incomplete: the connection ended before the declared Content-Length or the last chunk. Nothing was stored; send the whole body again."}
@@ -67,7 +67,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	b.waited += time.Since(from)
 	b.read += int64(n)
 	if b.Sum != nil {
-		_, _ = b.Sum.Write(p[:n]) // never fails
+		_, _ = b.Sum.Write(p[:n]) // Write of a hash never fails
 	}
 	var netErr net.Error
 	switch {
@@ -78,7 +78,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		b.err = errIncompleteBody
 	case errors.Is(err, io.EOF):
 		b.err = io.EOF
-	case domain.CodeOf(err) != "": // the error of an inner Body
+	case domain.CodeOf(err) != "": // Stream is a Body, which has returned this error
 		b.err = err
 	case errors.As(err, &netErr) && netErr.Timeout():
 		b.err = errSlowBody
@@ -88,8 +88,8 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
-// incomplete reports whether a stream at its end lacks a part of the body (RFC 9112 §6.3, §8): fewer bytes than
-// Content-Length declares, or no last chunk. fasthttp returns io.EOF in both cases.
+// incomplete reports whether a stream that has ended lacks a part of the body (RFC 9112 §6.3, §8): bytes that
+// Content-Length declares, or the last chunk. fasthttp returns io.EOF in both cases.
 func (b *Body) incomplete() bool {
 	switch {
 	case !b.Framed:
@@ -101,8 +101,8 @@ func (b *Body) incomplete() bool {
 	return ok && c.InputEnded()
 }
 
-// RowsThenDrain yields rows and then reads the rest of the body. The last pair holds an error if the body is
-// incomplete.
+// RowsThenDrain yields the rows that a reader decodes from the body, and then reads the remainder of the body. If the
+// body is incomplete, the last pair holds an error.
 func RowsThenDrain[T any](b *Body, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for row, err := range rows {
@@ -117,7 +117,7 @@ func RowsThenDrain[T any](b *Body, rows iter.Seq2[T, error]) iter.Seq2[T, error]
 	}
 }
 
-// ReadAll returns the whole body. declared is the Content-Length.
+// ReadAll returns the whole body. declared is the Content-Length, negative if unknown.
 func (b *Body) ReadAll(declared int) ([]byte, error) {
 	if int64(declared) > b.Limit {
 		return nil, ErrBodyTooLarge.With("limit", b.Limit)
@@ -131,8 +131,8 @@ func (b *Body) ReadAll(declared int) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// Discard reads the rest of the body, at most most bytes and for at most within. It reports whether the connection
-// can carry another request. Without it, a client that is still sending could lose the response.
+// Discard reads the remainder of the body: at most most bytes, for at most within. Otherwise a client that is still
+// sending could lose the response. clean reports whether the connection can carry another request.
 func (b *Body) Discard(most int64, within time.Duration) (clean bool) {
 	if b.Stream == nil || errors.Is(b.err, io.EOF) {
 		return true

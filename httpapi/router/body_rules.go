@@ -17,27 +17,27 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ruleChecker is a request body with rules that its JSON schema cannot express. The response to a body that
-// violates its schema also lists the violations of these rules, so that a client sees all problems at once.
+// ruleChecker is a request body with rules that its JSON schema cannot express. If a body violates its schema, the
+// response also lists the violated rules, so that a client sees all problems at once.
 type ruleChecker interface {
-	// CheckRules returns the violations as *domain.Error, without any effect.
+	// CheckRules returns the violated rules as a *domain.Error, nil if there are none. It changes nothing.
 	CheckRules(ctx context.Context, w Workspaces, p domain.Principal) error
 }
 
-// maxRuleBody bounds, in bytes, the bodies whose rules are checked although they violate their schema. The schema
-// does not bound the lists of such a body.
+// maxRuleBody is the maximum size in bytes of a body whose rules are checked although it violates its schema. Lists in
+// such a body may be longer than the schema allows.
 const maxRuleBody = 64 << 10
 
-// recordRuleBody records the body type of a route if the type is a ruleChecker.
+// recordRuleBody records the body type of a route in b.ruleBodies if the type is a ruleChecker.
 func (b *Registry) recordRuleBody(route string, input reflect.Type) {
 	if f, ok := input.FieldByName("Body"); ok && reflect.PointerTo(f.Type).Implements(reflect.TypeFor[ruleChecker]()) {
 		b.ruleBodies[route] = f.Type
 	}
 }
 
-// ruleProblems returns the violations of a body's rules, except those of fields that known already reports. Rules
-// about missing members are skipped: another missing member may decide whether they are required. The result is
-// empty if the body cannot be decoded or is longer than maxRuleBody.
+// ruleProblems returns the violations of a body's rules, except those of fields that reported already contains. It
+// skips rules about missing members, because another missing member may decide whether they are required. The result
+// is empty if the body cannot be decoded or is longer than maxRuleBody.
 func ruleProblems(hc huma.Context, reported []domain.Detail) []domain.Detail {
 	r, ok := hc.(*readContext)
 	if !ok || len(r.text) > maxRuleBody {
@@ -84,7 +84,7 @@ func ruleProblems(hc huma.Context, reported []domain.Detail) []domain.Detail {
 	})
 }
 
-// sameOrNested reports whether two parameter paths are equal or one is inside the other.
+// sameOrNested reports whether two parameter paths are equal or one of them names a value inside the other.
 func sameOrNested(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -19,8 +19,8 @@ func CharsetOf(contentType string) string {
 	return params["charset"]
 }
 
-// DecodeCharset converts a text from the named charset to UTF-8. It leaves UTF-8 and UTF-16 unchanged, because the
-// reader of the rows detects their byte order marks.
+// DecodeCharset converts a text from the named charset to UTF-8. It leaves UTF-8 and UTF-16 unchanged, because package
+// intake detects these by their byte order marks.
 func DecodeCharset(r io.Reader, name string) (io.Reader, error) {
 	low := strings.ToLower(strings.TrimSpace(name))
 	if low == "" || strings.HasPrefix(low, "utf") || low == "us-ascii" {

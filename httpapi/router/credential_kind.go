@@ -4,23 +4,23 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// CredentialKind says which kinds of credentials a route accepts. Each operation sets it in its registration.
+// CredentialKind says which kinds of credentials a route accepts. Each Operation has one.
 type CredentialKind int
 
 const (
-	// AnyCredential is for routes that create no credential and no lasting destination of data.
+	// AnyCredential is for routes that create neither a credential nor a lasting destination of data, such as a webhook.
 	AnyCredential CredentialKind = iota
 	// KeyOrSession is for routes that create or change a resource that grants access or receives data. Such a
 	// resource outlives a JWT or an OAuth token, so tokens are refused.
 	KeyOrSession
-	// KeyOnly is for routes whose resource ends with the API key that created it.
+	// KeyOnly is for routes that create a resource which ends with the API key that created it.
 	KeyOnly
-	// JWTOnly is for the route that renews the JWT of the request.
+	// JWTOnly is for the route that renews a JWT. The request must have that JWT as its credential.
 	JWTOnly
 )
 
-// Refuse returns insufficient_permissions with the field required if the route does not accept the principal's
-// credential.
+// Refuse returns insufficient_permissions if the route does not accept the principal's kind of credential. The field
+// required of the error names the accepted kind.
 func (k CredentialKind) Refuse(p domain.Principal) error {
 	switch {
 	case k == KeyOrSession && p.UsesAccessToken():
@@ -33,7 +33,7 @@ func (k CredentialKind) Refuse(p domain.Principal) error {
 	return nil
 }
 
-// describe returns the description of an operation, preceded by the credentials that the operation accepts.
+// describe adds a sentence about the accepted credentials to the description of an operation.
 func (k CredentialKind) describe(about string) string {
 	text := map[CredentialKind]string{KeyOrSession: "Needs an API key or a dashboard session.", KeyOnly: "Needs an API key."}[k]
 	if text != "" && about != "" {

@@ -13,8 +13,8 @@ import (
 //go:embed descriptions.txt
 var fieldDescriptions string
 
-// Descriptions returns the field descriptions by "Schema.field", or by "*.field" for a field with the same meaning
-// in all schemas.
+// Descriptions returns the descriptions of fields. The keys are "Schema.field", or "*.field" for a field with the same
+// meaning in all schemas.
 func Descriptions() map[string]string {
 	out := make(map[string]string)
 	for line := range strings.Lines(fieldDescriptions) {
@@ -25,7 +25,7 @@ func Descriptions() map[string]string {
 	return out
 }
 
-// describeFields sets the description of every field that has none.
+// describeFields sets the description of every field without a description.
 func describeFields(schemas map[string]*huma.Schema) {
 	known := Descriptions()
 	for name, schema := range schemas {
@@ -46,7 +46,7 @@ func describeFields(schemas map[string]*huma.Schema) {
 	}
 }
 
-// describeParameters sets the description of every parameter that has none.
+// describeParameters sets the description of every parameter without a description.
 func describeParameters(op *huma.Operation) {
 	for _, p := range op.Parameters {
 		if p.Description != "" {

@@ -19,13 +19,13 @@ const documentIntro = "Campaigns and calls by voice agents. A successful respons
 	"`{\"success\": false, \"error\": {code, message, param?, details?, request_id}}`. Lists are pages, newest first. " +
 	"Times are ISO 8601 in UTC. HEAD returns the headers of GET, except for streams and WebSockets. POST accepts an Idempotency-Key, except under /oauth/* and on the sign-in pages. An optional field of a request may be null, which means the same as leaving it out. PATCH is a JSON merge patch (RFC 7396): null removes the member or resets it to its default. An unknown query parameter of a route under /v1 is 422 unknown_parameter with its name."
 
-// Tags of operations that accept no Idempotency-Key header.
+// Tags of the operations that ignore the Idempotency-Key header.
 const (
 	OAuthTag  = "OAuth 2.0"
 	SignInTag = "Sign-in"
 )
 
-// The header of idempotent requests and the maximum length of its value in characters.
+// The header that makes a request idempotent, and the maximum length of its value in characters.
 const (
 	IdempotencyHeader = "Idempotency-Key"
 	MaxIdempotencyKey = 255
@@ -42,12 +42,13 @@ func SchemaOf[T any](api huma.API) *huma.Schema {
 	return api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
 }
 
-// DescribeResponse returns the description of a response with one media type.
+// DescribeResponse returns the OpenAPI description of a response with one media type. about is its text.
 func DescribeResponse(about, kind string, schema *huma.Schema) *huma.Response {
 	return &huma.Response{Description: about, Content: map[string]*huma.MediaType{kind: {Schema: schema}}}
 }
 
-// describeRaw adds an operation to the OpenAPI document whose handler is registered with Fiber instead of huma.
+// describeRaw adds an operation to the OpenAPI document. The handler of the operation is registered with Fiber, so huma
+// does not describe it.
 func (b *Registry) describeRaw(h *huma.Operation, op Operation, describe func(*huma.Operation)) {
 	h.Responses = map[string]*huma.Response{}
 	failure := b.API.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Failure](), true, "Failure")
@@ -62,7 +63,7 @@ func (b *Registry) describeRaw(h *huma.Operation, op Operation, describe func(*h
 	b.API.OpenAPI().AddOperation(h)
 }
 
-// operationOf returns the operation of a path item for an HTTP method.
+// operationOf returns the operation of a path for an HTTP method, nil if there is none.
 func operationOf(item *huma.PathItem, method string) *huma.Operation {
 	switch method {
 	case http.MethodGet:
@@ -87,8 +88,8 @@ func pathNames(path string) []string {
 	return names
 }
 
-// FinishDocument completes the OpenAPI document after all routes are registered: credentials, common response
-// headers, descriptions, nullable objects, update schemas and examples.
+// FinishDocument completes the OpenAPI document after all routes are registered. It adds credentials, common response
+// headers, descriptions, nullable objects, the schemas of PATCH bodies and examples.
 func (b *Registry) FinishDocument() {
 	o := b.API.OpenAPI()
 	o.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -127,7 +128,7 @@ func (b *Registry) FinishDocument() {
 	b.Constraints = nil
 }
 
-// credentialsOf returns the security requirements of an operation. One of them is enough.
+// credentialsOf returns the security requirements of an operation. A request must meet one of them.
 func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 	if len(op.Security) == 0 {
 		return op.Security
@@ -149,7 +150,7 @@ func (b *Registry) credentialsOf(op *huma.Operation) []map[string][]string {
 	return append(list, op.Security[1:]...) // tickets and signed links, which replace a credential
 }
 
-// oauthScopes returns the OAuth scopes: the permissions with their descriptions.
+// oauthScopes returns the OAuth scopes, which are the permissions, with their descriptions.
 func oauthScopes() map[string]string {
 	return map[string]string{
 		string(domain.AllRead): "read all resources", string(domain.AllWrite): "write all resources",
@@ -159,8 +160,8 @@ func oauthScopes() map[string]string {
 	}
 }
 
-// finishOperation adds the Idempotency-Key parameter and the common response headers, and moves the error responses
-// into the shared components.
+// finishOperation adds the Idempotency-Key parameter and the common response headers to an operation. It moves the error
+// responses into the shared components of the document.
 func finishOperation(op *huma.Operation, shared map[string]*huma.Response) {
 	if op.Method == http.MethodPost && !slices.Contains(op.Tags, OAuthTag) && !slices.Contains(op.Tags, SignInTag) {
 		most := MaxIdempotencyKey
@@ -182,8 +183,8 @@ func finishOperation(op *huma.Operation, shared map[string]*huma.Response) {
 	}
 }
 
-// hasOwnErrorFormat reports whether an error response does not use the error envelope of the API: an OAuth error or
-// an HTML page.
+// hasOwnErrorFormat reports whether an error response is an OAuth error or an HTML page, not the error envelope of the
+// API.
 func hasOwnErrorFormat(r *huma.Response) bool {
 	for kind, m := range r.Content {
 		if kind != fiber.MIMEApplicationJSON || m.Schema != nil && strings.HasSuffix(m.Schema.Ref, "/OAuthFailure") {
@@ -193,7 +194,8 @@ func hasOwnErrorFormat(r *huma.Response) bool {
 	return false
 }
 
-// responseHeaders returns the headers of a response with their descriptions.
+// responseHeaders adds references to the common headers of a response with this method and status to headers. limited says
+// whether the rate limit headers are among them.
 func responseHeaders(method, status string, limited bool, headers map[string]*huma.Param) map[string]*huma.Param {
 	names := []string{"X-Request-Id"}
 	if limited {
@@ -203,7 +205,7 @@ func responseHeaders(method, status string, limited bool, headers map[string]*hu
 	case "401":
 		names = append(names, "WWW-Authenticate")
 	case "202":
-		if method == http.MethodGet { // a GET route of a resource that is still being written
+		if method == http.MethodGet { // a GET route of a file that is still being written
 			names = append(names, "Retry-After")
 		}
 	case "429", "503":
@@ -218,8 +220,8 @@ func responseHeaders(method, status string, limited bool, headers map[string]*hu
 	return headers
 }
 
-// allowNull allows null for every object field that a response always writes: a pointer to a struct without
-// omitempty.
+// allowNull allows null in the schema of every field that a response always contains and that may be nil: a pointer to a
+// struct without omitempty.
 func allowNull(r huma.Registry) {
 	schemas := r.Map()
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {

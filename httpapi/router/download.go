@@ -17,13 +17,13 @@ import (
 	"github.com/callboard/callboard/domain/exportrows"
 )
 
-// Media types of files that hold one record per row.
+// Media types of files that hold one record per line.
 const (
 	MIMECSV       = "text/csv"
 	MIMEJSONLines = "application/x-ndjson"
 )
 
-// RetryAfterProcessing is the Retry-After, in seconds, of a file that is still being written.
+// RetryAfterProcessing is the Retry-After, in seconds, of the response while a file is still being written.
 const RetryAfterProcessing = "2"
 
 // CSVFile is the media type of a CSV file with a header row (RFC 4180).
@@ -32,8 +32,8 @@ const CSVFile = MIMECSV + "; charset=utf-8; header=present"
 // File is the file name and the media type of a download.
 type File struct{ Name, Kind string }
 
-// Download answers with a file that is written while the client reads it. open starts reading the rows. write runs
-// after the route has returned, until the last row or until the client closes the connection.
+// Download answers with a file that is written while the client reads it. open starts to read the rows. write runs
+// after the handler has returned, until the last row is written or the client closes the connection.
 func Download[T any](s *Router, c *fiber.Ctx, f File, open func(context.Context, domain.Principal) (T, error), write func(T, io.Writer) error) error {
 	v := RequestOf(c.UserContext())
 	checked := *v
@@ -49,12 +49,12 @@ func Download[T any](s *Router, c *fiber.Ctx, f File, open func(context.Context,
 	return nil
 }
 
-// Stream writes a response body while the client reads it. An error closes the connection, so that a partial file
-// does not look complete.
+// Stream writes a response body while the client reads it. If write fails, the connection is closed, so that a partial
+// file does not look complete.
 func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write func(io.Writer) error) {
 	if c.Method() == fiber.MethodHead {
 		end()
-		c.Response().Header.SetContentLength(-1) // the length is unknown before the end
+		c.Response().Header.SetContentLength(-1) // the length is unknown until the last row is written
 		return
 	}
 	v := RequestOf(c.UserContext())
@@ -78,14 +78,14 @@ func (s *Router) Stream(ctx context.Context, c *fiber.Ctx, end func(), write fun
 	})
 }
 
-// timedWriter writes to a client with a timeout for each write.
+// timedWriter writes to a client and sets a new write deadline before each write.
 type timedWriter struct {
 	w            *bufio.Writer
 	conn         net.Conn
 	writeTimeout time.Duration
 }
 
-// Write writes a part of the body. The client has the write timeout to accept it.
+// Write writes a part of the body. The client must accept it within the write timeout.
 func (p *timedWriter) Write(b []byte) (int, error) {
 	if err := p.conn.SetWriteDeadline(time.Now().Add(p.writeTimeout)); err != nil {
 		return 0, err
@@ -96,8 +96,8 @@ func (p *timedWriter) Write(b []byte) (int, error) {
 // Flush sends the buffered bytes.
 func (p *timedWriter) Flush() error { return p.w.Flush() }
 
-// WriteCSV writes a header row, then calls each for every row. each fills record and passes it to put, which writes
-// one line.
+// WriteCSV writes a header row and then calls each for every row. For each line to write, each fills record and passes
+// it to put.
 func WriteCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], each func(row *T, record []string, put func([]string) error) error) error {
 	out := csv.NewWriter(w)
 	out.UseCRLF = true
@@ -119,7 +119,7 @@ func WriteCSV[T any](w io.Writer, header []string, rows iter.Seq2[T, error], eac
 	return out.Error()
 }
 
-// WriteJSONLines writes one JSON object per row, in the form that show returns.
+// WriteJSONLines writes one JSON object per row. show converts a row to the value that is encoded.
 func WriteJSONLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) any) error {
 	b := bufio.NewWriterSize(w, 32<<10)
 	var row T
@@ -134,8 +134,8 @@ func WriteJSONLines[T any](w io.Writer, rows iter.Seq2[T, error], show func(*T) 
 	return b.Flush()
 }
 
-// EscapeFormula returns a text that spreadsheet programs do not interpret as a formula.
+// EscapeFormula changes a text so that spreadsheet programs do not interpret it as a formula.
 func EscapeFormula(s string) string { return exportrows.EscapeFormula(s) }
 
-// FormatTime returns a time as export files show it, "" for nil.
+// FormatTime formats a time for export files, "" for nil.
 func FormatTime(t *time.Time) string { return exportrows.TimeCell(t) }

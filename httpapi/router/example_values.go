@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// maxExampleDepth bounds the examples of recursive schemas.
+// maxExampleDepth is the maximum depth of an example value, because schemas may be recursive.
 const maxExampleDepth = 6
 
 // The ULID and the time that examples use.
@@ -16,7 +16,7 @@ const (
 	ExampleTime = "2026-01-31T09:30:00.000Z"
 )
 
-// exampleValues creates example values from schemas: from their examples, defaults, enums and limits.
+// exampleValues creates example values for schemas from the examples, defaults, enums and limits in the schemas.
 type exampleValues struct{ registry huma.Registry }
 
 // fromSchema returns an example value of a schema. name is the name of the member with this schema, "" for a whole
@@ -62,7 +62,7 @@ func (e exampleValues) fromSchema(name string, s *huma.Schema, depth int) any {
 	return map[string]any{}
 }
 
-// object returns an example object with its required members and the members that have an example.
+// object returns an example object with the required members and those members whose schemas have an example.
 func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
 	out := make(map[string]any, len(s.Properties))
 	for name, p := range s.Properties {
@@ -73,7 +73,7 @@ func (e exampleValues) object(s *huma.Schema, depth int) map[string]any {
 	return out
 }
 
-// exampleString returns an example string by the format of the schema and the name of its member.
+// exampleString returns an example string that fits the format of the schema and the name of the member.
 func exampleString(name string, s *huma.Schema) string {
 	switch s.Format {
 	case "date-time":

@@ -10,7 +10,7 @@ import (
 )
 
 // exampleText holds the recorded examples of request bodies and successful response bodies, by operation id. `go
-// test ./httpapi -examples` adds examples from the requests of the tests where one is missing.
+// test ./httpapi -examples` adds an example from the requests of the tests for each operation that has none.
 //
 //go:embed examples.json
 var exampleText []byte
@@ -30,7 +30,7 @@ func examples() map[string]Example {
 	return all
 }
 
-// addExamples adds an example to every request and response body: the recorded one if it exists, else one derived
+// addExamples adds an example to every request and response body: the recorded example, or else an example derived
 // from the schema.
 func (b *Registry) addExamples() {
 	all, values := examples(), exampleValues{b.API.OpenAPI().Components.Schemas}
@@ -44,7 +44,7 @@ func (b *Registry) addExamples() {
 	}
 }
 
-// addMissingExamples adds an example derived from the schema to each JSON body without one.
+// addMissingExamples adds an example derived from the schema to each JSON body that has no example.
 func addMissingExamples(op *huma.Operation, values exampleValues) {
 	if op.RequestBody != nil {
 		if m := op.RequestBody.Content[fiber.MIMEApplicationJSON]; m != nil && m.Example == nil {
@@ -81,7 +81,8 @@ func addRecordedExamples(op *huma.Operation, all map[string]Example) {
 	}
 }
 
-// bodyExample returns the example of a request body of a media type, nil if there is none.
+// bodyExample returns an example of a request body for a media type, nil if there is none. request is the recorded JSON
+// example.
 func bodyExample(kind string, request any) any {
 	switch kind {
 	case fiber.MIMEApplicationJSON, fiber.MIMEApplicationForm:

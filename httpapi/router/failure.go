@@ -88,7 +88,7 @@ func statuses() map[domain.Code]int {
 	}
 }
 
-// statusOf returns the HTTP status of an error code. Codes outside the table are validation errors: 422.
+// statusOf returns the HTTP status of an error code. Codes without an entry in statuses are validation errors: 422.
 func statusOf(code domain.Code) int {
 	if status, ok := statuses()[code]; ok {
 		return status
@@ -110,7 +110,7 @@ func StatusOfError(err error) int {
 	return http.StatusInternalServerError
 }
 
-// CodeOfStatus returns the error code of an error that only has an HTTP status.
+// CodeOfStatus returns the error code for an error that has only an HTTP status.
 func CodeOfStatus(status int) domain.Code {
 	switch status {
 	case http.StatusBadRequest:
@@ -140,7 +140,7 @@ func CodeOfStatus(status int) domain.Code {
 	return domain.CodeInternal
 }
 
-// Failure is the error envelope of a response.
+// Failure is an error response of the API: an HTTP status and the error in its envelope.
 type Failure struct { //nolint:errname // the API calls an error response a failure
 	Status    int
 	RequestID string
@@ -153,7 +153,7 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // GetStatus returns the HTTP status.
 func (f *Failure) GetStatus() int { return f.Status }
 
-// GetHeaders returns the headers that belong to the error, such as Retry-After.
+// GetHeaders returns the response headers that belong to the error, such as Retry-After.
 func (f *Failure) GetHeaders() http.Header {
 	h := http.Header{}
 	switch f.Status {
@@ -166,7 +166,7 @@ func (f *Failure) GetHeaders() http.Header {
 	return h
 }
 
-// MarshalJSON writes the error envelope that API.md describes.
+// MarshalJSON encodes the error envelope that API.md describes.
 func (f *Failure) MarshalJSON() ([]byte, error) {
 	e := make(map[string]any, len(f.Err.Extra)+5)
 	maps.Copy(e, f.Err.Extra)
@@ -200,12 +200,12 @@ func (*Failure) Schema(r huma.Registry) *huma.Schema {
 	}
 }
 
-// maxDetails bounds the problems that one response lists.
+// maxDetails is the maximum number of problems that one error response lists.
 const maxDetails = 100
 
 var humaErrorSetup sync.Once // huma configures errors by package variables
 
-// useErrorEnvelope makes huma answer with the error envelope of the API.
+// useErrorEnvelope makes huma answer errors with the error envelope of the API.
 func useErrorEnvelope() {
 	humaErrorSetup.Do(func() {
 		huma.ValidateStrictCasing = true
@@ -233,7 +233,7 @@ func failureOfHumaError(requestID string, status int, msg string, errs []error) 
 	for _, err := range errs[:min(len(errs), maxDetails)] {
 		d := domain.Detail{Code: e.Code, Message: err.Error()}
 		var detailer huma.ErrorDetailer
-		if errors.As(err, &detailer) { // without the value, which may be the whole body
+		if errors.As(err, &detailer) { // the error omits the value, which may be the whole body
 			hd := detailer.ErrorDetail()
 			d.Param, d.Message = splitMissingMember(paramOf(hd.Location), hd.Message)
 			if param, message, own := strings.Cut(hd.Message, paramEnd); own {
@@ -251,7 +251,7 @@ func failureOfHumaError(requestID string, status int, msg string, errs []error) 
 	return &Failure{Status: status, RequestID: requestID, Err: e}
 }
 
-// paramOf returns the name of a field as the client sent it, without the location that huma puts before it.
+// paramOf converts a location of huma, such as body.name, to the name of the field as the client sent it, such as name.
 func paramOf(location string) string {
 	for _, place := range []string{"body", "query", "path", "header"} {
 		if location == place {
@@ -264,7 +264,7 @@ func paramOf(location string) string {
 	return location
 }
 
-// Failure converts an error of a handler or a service to an error envelope. It logs errors that the client did not
+// Failure converts an error of a handler or a service to an error response. It logs errors that the client did not
 // cause.
 func (s *Router) Failure(ctx context.Context, err error) *Failure {
 	v := RequestOf(ctx)
@@ -294,7 +294,8 @@ func (s *Router) Failure(ctx context.Context, err error) *Failure {
 	return &Failure{Status: statusOf(known.Code), RequestID: v.RequestID, Err: known}
 }
 
-// limitDetails bounds the list of problems, and puts the name of the first field before the message.
+// limitDetails returns a copy of an error with at most maxDetails problems. It puts the name of the first field before
+// the message.
 func limitDetails(e *domain.Error) *domain.Error {
 	if len(e.Details) == 0 {
 		return e
@@ -307,7 +308,7 @@ func limitDetails(e *domain.Error) *domain.Error {
 	return &c
 }
 
-// RespondError answers a request with an error.
+// RespondError answers a request with the error response for an error.
 func (s *Router) RespondError(c *fiber.Ctx, err error) error {
 	f := s.Failure(c.UserContext(), err)
 	if f.RequestID == "" {
@@ -324,8 +325,8 @@ func (s *Router) RespondError(c *fiber.Ctx, err error) error {
 	return c.Status(f.Status).Send(append(body, '\n'))
 }
 
-// ShardMovingError refuses a forwarded request because another node is taking over its shard. The node that
-// forwarded the request sends it to the next owner, so no client sees the error.
+// ShardMovingError refuses a forwarded request because another node is taking over its shard. The forwarding node sends
+// the request again to the next owner, so no client sees the error.
 type ShardMovingError struct{ Err error }
 
 // Error returns the message of the refusal.

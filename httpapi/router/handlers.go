@@ -7,7 +7,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// HandleList returns the handler of a list route. show converts a stored record to its API form.
+// HandleList returns the handler of a route that lists records of the service port. show converts a stored record to
+// its API form.
 func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Principal, record.PageQuery) (record.Page[In], error), show func(In) Out) func(context.Context, domain.Principal, *struct{ Paging }) (*Response[List[Out]], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Paging }) (*Response[List[Out]], error) {
 		l, err := list(port, ctx, p, in.Query())
@@ -15,8 +16,8 @@ func HandleList[P, In, Out any](port P, list func(P, context.Context, domain.Pri
 	}
 }
 
-// HandleByID returns the handler of a route that has the id of a resource and no body. show converts the result to
-// its API form.
+// HandleByID returns the handler of a route that has a resource id in its path and no body. do is the method of the
+// service port. show converts the result to its API form.
 func HandleByID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string) (In, error), show func(In) Out) func(context.Context, domain.Principal, *IDParam) (*Response[Out], error) {
 	return func(ctx context.Context, p domain.Principal, in *IDParam) (*Response[Out], error) {
 		id, err := PathID(kind, in.ID)
@@ -31,20 +32,21 @@ func HandleByID[P, In, Out any](kind domain.Prefix, port P, do func(P, context.C
 	}
 }
 
-// HandleDeleteByID returns the handler of a route that deletes a resource.
+// HandleDeleteByID returns the handler of a route that deletes the resource with the id in its path.
 func HandleDeleteByID[P any](kind domain.Prefix, object string, port P, do func(P, context.Context, domain.Principal, string) error) func(context.Context, domain.Principal, *IDParam) (*Response[Deleted], error) {
 	return HandleByID(kind, port, func(port P, ctx context.Context, p domain.Principal, id string) (Deleted, error) {
 		return Deleted{ID: id, Object: object, Deleted: true}, do(port, ctx, p, id)
 	}, Identity)
 }
 
-// patchRequest is the input of a PATCH route.
+// patchRequest is the decoded request of a PATCH route: the id in the path and the merge patch.
 type patchRequest[S any] struct {
 	IDParam
 	Body Patch[S]
 }
 
-// HandlePatchByID returns the handler of a PATCH route. set applies the merged settings to the stored record.
+// HandlePatchByID returns the handler of a PATCH route. It merges the patch into the stored settings. set validates the
+// result and applies it to the stored record.
 func HandlePatchByID[P, S, R any](
 	b *Registry, kind domain.Prefix, port P, do func(P, context.Context, domain.Principal, string, func(R) error) (R, error), set func(*S, R) error,
 ) func(context.Context, domain.Principal, *patchRequest[S]) (*Response[R], error) {
@@ -57,7 +59,7 @@ func HandlePatchByID[P, S, R any](
 	}
 }
 
-// Identity returns its argument. It is the show function of records whose stored form is their API form.
+// Identity returns its argument. Handlers use it as the show function of records that need no conversion.
 func Identity[T any](v T) T { return v }
 
 // RespondCreated answers with a created resource and records its id for the audit log.
@@ -69,7 +71,7 @@ func RespondCreated[T interface{ Base() *domain.Meta }](ctx context.Context, mad
 	return Respond(made, nil)
 }
 
-// RespondPublic answers with a resource without its secrets.
+// RespondPublic answers with the public form of a resource, which omits its secrets.
 func RespondPublic[T interface{ Public() T }](v T, err error) (*Response[T], error) {
 	if err != nil {
 		return nil, err
@@ -77,7 +79,7 @@ func RespondPublic[T interface{ Public() T }](v T, err error) (*Response[T], err
 	return Respond(v.Public(), nil)
 }
 
-// HandleByOperator returns the handler of a route that accepts operators only and has no body.
+// HandleByOperator returns the handler of a route without a body that only operators may use.
 func HandleByOperator[T any](do func(context.Context, domain.Principal) (T, error)) func(context.Context, domain.Principal, *struct{}) (*Response[T], error) {
 	return func(ctx context.Context, p domain.Principal, _ *struct{}) (*Response[T], error) {
 		if err := RequireOperator(p); err != nil {

@@ -17,7 +17,7 @@ type Paging struct {
 	CreatedBefore time.Time `query:"created_before" doc:"Only resources created before this time."`
 }
 
-// Query returns the requested page.
+// Query returns the page that the query parameters select. Default limit: defaultPage.
 func (p Paging) Query() record.PageQuery {
 	if p.Limit == 0 {
 		p.Limit = defaultPage
@@ -25,10 +25,10 @@ func (p Paging) Query() record.PageQuery {
 	return record.PageQuery{Limit: p.Limit, Cursor: p.Cursor, CreatedAfter: p.CreatedAfter, CreatedBefore: p.CreatedBefore}
 }
 
-// CreatedBetween returns the range of creation times that the request asks for.
+// CreatedBetween returns the range of creation times that the query parameters select.
 func (p Paging) CreatedBetween() record.TimeRange { return p.Query().Created() }
 
-// List is one page of a list in its API form.
+// List is the response with one page of a list.
 type List[T any] struct {
 	Object     string  `json:"object" enum:"list"`
 	Data       []T     `json:"data"`
@@ -36,7 +36,7 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor" doc:"Cursor of the next page; null on the last page."`
 }
 
-// Page answers with one page. show converts each record to its API form.
+// Page returns the response with one page of a list, or err. show converts each record to its API form.
 func Page[In, Out any](l record.Page[In], err error, show func(In) Out) (*Response[List[Out]], error) {
 	if err != nil {
 		return nil, err
@@ -58,13 +58,13 @@ type Deleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// RespondDeleted answers a DELETE.
+// RespondDeleted returns the response to the successful deletion of a resource, or err.
 func RespondDeleted(id, object string, err error) (*Response[Deleted], error) {
 	return Respond(Deleted{ID: id, Object: object, Deleted: true}, err)
 }
 
-// OptionalID checks an id that filters a list. An invalid id is an error that names the parameter, because such a
-// filter would match nothing.
+// OptionalID checks an id that filters a list, "" for no filter. It returns an error for an invalid id, because such a
+// filter would match nothing. The error names the query parameter.
 func OptionalID(param string, kind domain.Prefix, id string) (string, error) {
 	if id == "" {
 		return "", nil

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// MaxUserID bounds the length, in characters, of a user id in a token.
+// MaxUserID is the maximum length in characters of the user id in a token.
 const MaxUserID = 256
 
 // memberLimit limits one member of a request body. A zero field sets no limit.
@@ -23,7 +23,7 @@ type memberLimit struct {
 	Min, Max *float64 // limits of a number
 }
 
-// Limits of members that have no tighter validation rule.
+// Limits of body members that have no tighter validation rule.
 const (
 	maxID       = 64  // an identifier: prefix, underscore and ULID
 	maxNumber   = 64  // a telephone number, with spaces and punctuation
@@ -52,8 +52,8 @@ func numberLimit(least, most float64) memberLimit {
 	return memberLimit{Min: &least, Max: &most}
 }
 
-// memberLimits returns the limits of request body members, by "Schema.member", or by "*.member" for a limit that is
-// the same in all schemas.
+// memberLimits returns the limits of request body members. The keys are "Schema.member", or "*.member" for a limit that
+// is the same in all schemas.
 func memberLimits() map[string]memberLimit {
 	all := commonLimits()
 	for _, some := range []map[string]memberLimit{agentLimits(), pathwayLimits(), campaignLimits(), trunkLimits(), accountLimits()} {

@@ -23,13 +23,14 @@ const mimeMergePatch = "application/merge-patch+json"
 // changes nothing.
 type Patch[S any] struct{ Members map[string]any }
 
-// UnmarshalJSON reads the members. Numbers keep their written form.
+// UnmarshalJSON decodes the members of the patch. Numbers keep their written form.
 func (p *Patch[S]) UnmarshalJSON(text []byte) error {
 	p.Members = nil
 	return domain.DecodeJSON(text, &p.Members)
 }
 
-// Schema returns a reference to the update schema, which writeUpdateSchemas derives from the schema of S.
+// Schema returns a reference to the schema of the merge patch. writeUpdateSchemas derives that schema from the schema
+// of S.
 func (*Patch[S]) Schema(r huma.Registry) *huma.Schema {
 	t := reflect.TypeFor[S]()
 	r.Schema(t, true, "")
@@ -45,7 +46,7 @@ func (*Patch[S]) settingsType() reflect.Type { return reflect.TypeFor[S]() }
 // Has reports whether the patch contains a member, also if it sets the member to null.
 func (p *Patch[S]) Has(path ...string) bool { return HasMember(p.Members, path...) }
 
-// Decode returns the members of the patch, without those of the stored resource.
+// Decode returns the members of the patch alone, not merged into the stored resource.
 func (p *Patch[S]) Decode() (n S, err error) {
 	text, err := json.Marshal(MergePatch(nil, p.Members))
 	if err == nil {
@@ -80,10 +81,10 @@ func PatchFunc[S, R any](b *Registry, p *Patch[S], set func(*S, R) error) func(R
 	}
 }
 
-// storedPruner is a settings type whose defaults depend on other members.
+// storedPruner is a settings type in which the defaults of some members depend on other members.
 type storedPruner interface {
-	// PruneStored removes the stored members that are such defaults. They are then
-	// computed again from the patched members.
+	// PruneStored removes from stored the members whose values are such defaults. The defaults are then computed again
+	// from the patched members.
 	PruneStored(current any, stored, patch map[string]any)
 }
 
@@ -113,7 +114,7 @@ func (b *Registry) merge(patch map[string]any, current, next any) error {
 	return domain.DecodeJSON(text, next)
 }
 
-// MergePatch applies a merge patch (RFC 7396 §2). It changes neither argument.
+// MergePatch returns the result of applying a merge patch to target (RFC 7396 §2). It changes neither argument.
 func MergePatch(target, patch any) any {
 	members, isObject := patch.(map[string]any)
 	if !isObject {
@@ -132,7 +133,7 @@ func MergePatch(target, patch any) any {
 	return merged
 }
 
-// settableMembers returns the members of a stored value that a settings schema describes.
+// settableMembers returns those members of a decoded JSON value that a settings schema contains, also in nested values.
 func (b *Registry) settableMembers(schema *huma.Schema, v any) any {
 	schema = b.resolve(schema)
 	switch v := v.(type) {
@@ -160,8 +161,8 @@ func (b *Registry) settableMembers(schema *huma.Schema, v any) any {
 	return v
 }
 
-// applyDefaults sets missing members of v to the defaults of a schema. A missing member that is required and has no
-// default is added to p as a problem.
+// applyDefaults sets missing members of v to the defaults of the schema. It adds a problem to p for each missing member
+// that is required and has no default.
 func (b *Registry) applyDefaults(schema *huma.Schema, v any, path string, p *domain.Problems) {
 	schema = b.resolve(schema)
 	switch v := v.(type) {
@@ -192,7 +193,7 @@ func (b *Registry) applyDefaults(schema *huma.Schema, v any, path string, p *dom
 	}
 }
 
-// resolve follows the reference of a schema, also that of a schema with one allOf, which carries a description.
+// resolve follows the references of a schema, also through an allOf with one schema, which only adds a description.
 func (b *Registry) resolve(schema *huma.Schema) *huma.Schema {
 	for {
 		switch {
@@ -206,7 +207,7 @@ func (b *Registry) resolve(schema *huma.Schema) *huma.Schema {
 	}
 }
 
-// patchObject returns an error if the body of a PATCH is JSON but not an object.
+// patchObject returns an error if the body of a PATCH is valid JSON but not an object.
 func patchObject(c *fiber.Ctx, text []byte) error {
 	if c.Method() != fiber.MethodPatch || !json.Valid(text) || bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return nil // the decoder reports invalid JSON

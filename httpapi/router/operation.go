@@ -24,18 +24,18 @@ type Operation struct {
 	Tag            string
 	Summary        string
 	Description    string       // details beyond the summary
-	Status         int          // of a successful response; 0: 200
+	Status         int          // status of a successful response; 0: 200
 	Errors         []int        // error statuses beyond those of every route
 	Public         bool         // the route needs no credential
 	SkipValidation bool         // the handler validates the body itself, part by part
 	Pending        *huma.Schema // schema of a 202 response: the result is not ready yet
 	Credential     CredentialKind
-	Stream         bool // a stream or a WebSocket, which has no HEAD
+	Stream         bool // a stream or a WebSocket, for which HEAD is 405
 }
 
 func (o Operation) key() string { return o.Method + " " + o.Path }
 
-// failures returns the error statuses of a route.
+// failures returns the HTTP statuses of the errors that a route can return.
 func (o Operation) failures() []int {
 	all := []int{
 		http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge, http.StatusRequestTimeout, http.StatusInternalServerError, http.StatusServiceUnavailable,
@@ -75,10 +75,11 @@ func (o Operation) huma() huma.Operation {
 	return h
 }
 
-// paramEnd ends the member name in an error text, because huma keeps only the text of a decoding error.
+// paramEnd ends the member name at the start of an error text. The name is in the text because huma keeps only the text
+// of a decoding error.
 const paramEnd = "\x00"
 
-// unmarshal decodes JSON for huma. It puts the name of the invalid member before the error text.
+// unmarshal decodes JSON for huma. The text of its error begins with the name of the invalid member and paramEnd.
 func unmarshal(text []byte, v any) error {
 	err := domain.DecodeJSON(text, v)
 	if e, ok := errors.AsType[*domain.Error](err); ok {
@@ -87,10 +88,11 @@ func unmarshal(text []byte, v any) error {
 	return err
 }
 
-// schemaName returns the name of a Go type in the OpenAPI document.
+// schemaName returns the name of the schema of a Go type in the OpenAPI document.
 func schemaName(t reflect.Type, hint string) string { return huma.DefaultSchemaNamer(t, hint) }
 
-// Add registers a JSON route. Each request is authenticated, read and validated before handle runs.
+// Add registers a JSON route. The router authenticates each request and decodes and validates its body before handle
+// runs.
 func Add[I, O any](r *Router, op Operation, handle func(context.Context, domain.Principal, *I) (*O, error)) {
 	r.ruleOf(op)
 	if r.registering {
@@ -101,7 +103,7 @@ func Add[I, O any](r *Router, op Operation, handle func(context.Context, domain.
 	r.serveJSON(op)
 }
 
-// ruleOf returns the access rule of a route. A missing rule is a programming error: ruleOf panics.
+// ruleOf returns the access rule of a route. It panics if the rule is missing, which is a programming error.
 func (s *Router) ruleOf(op Operation) AccessRule {
 	r, ok := s.Rules[op.key()]
 	if !ok {
@@ -113,7 +115,7 @@ func (s *Router) ruleOf(op Operation) AccessRule {
 	return r
 }
 
-// Response is a response with a body and no headers of its own.
+// Response is a JSON response that sets no headers of its own.
 type Response[T any] struct {
 	Body T
 }
@@ -132,12 +134,12 @@ func Respond[T any](v T, err error) (*Response[T], error) {
 	return &Response[T]{Body: v}, nil
 }
 
-// IDParam is the id of a resource in the path.
+// IDParam reads the id of a resource from the path.
 type IDParam struct {
 	ID string `path:"id" doc:"The id of the resource."`
 }
 
-// PathID checks the id in the path. An invalid id is not_found.
+// PathID returns the canonical form of an id in the path. Error: not_found for an invalid id.
 func PathID(kind domain.Prefix, id string) (string, error) {
 	good, err := domain.ParseID(kind, id)
 	if err != nil {
@@ -146,7 +148,7 @@ func PathID(kind domain.Prefix, id string) (string, error) {
 	return good, nil
 }
 
-// runOperation is the huma middleware of every JSON route. It calls the runOperation of the request's Router.
+// runOperation is the huma middleware of every JSON route. It calls the method runOperation of the request's Router.
 func runOperation(hc huma.Context, next func(huma.Context)) {
 	c := humafiber.UnwrapV2(hc)
 	ExchangeOf(c.Context()).Request.Router.runOperation(c, hc, next)
@@ -202,7 +204,7 @@ func (s *Router) runOperation(c *fiber.Ctx, hc huma.Context, next func(huma.Cont
 	})
 }
 
-// jsonOnly refuses a body whose Content-Type is not JSON, and a compressed one.
+// jsonOnly returns an error for a body that is compressed or whose Content-Type is not JSON.
 func jsonOnly(c *fiber.Ctx, size int) error {
 	if enc := c.Get(fiber.HeaderContentEncoding); enc != "" && !strings.EqualFold(enc, "identity") {
 		return domain.Errorf(domain.CodeUnsupportedMedia, "The body must not be compressed.")
@@ -226,20 +228,20 @@ func MediaType(c *fiber.Ctx) string {
 // BodyOf returns the body of a request.
 func BodyOf(c *fiber.Ctx) *Body { return &ExchangeOf(c.Context()).Body }
 
-// readContext is a huma.Context whose body was already read within its limits.
+// readContext is a huma.Context for a request whose body was read before, within the limits of the route.
 type readContext struct {
 	humaContext
 	text []byte
 	body io.Reader // a reader of text
 }
 
-// humaContext gives huma.Context another name, because readContext has a method Context.
+// humaContext is huma.Context under another name. readContext embeds it and needs the name Context for a method.
 type humaContext huma.Context
 
-// Unwrap returns the context that the adapter created.
+// Unwrap returns the huma.Context that the Fiber adapter created.
 func (r *readContext) Unwrap() huma.Context { return r.humaContext }
 
-// Context returns the current context of the request. The idempotency middleware may have replaced the first one.
+// Context returns the current context of the request, because the idempotency middleware may have replaced it.
 func (r *readContext) Context() context.Context {
 	return humafiber.UnwrapV2(r.humaContext).UserContext()
 }
@@ -247,13 +249,13 @@ func (r *readContext) Context() context.Context {
 // BodyReader returns a reader of the body.
 func (r *readContext) BodyReader() io.Reader { return r.body }
 
-// AddRaw registers a route whose request or response is not JSON. describe completes its entry in the OpenAPI
-// document.
+// AddRaw registers a route whose request or response is not JSON. describe completes the entry of the route in the
+// OpenAPI document.
 func (s *Router) AddRaw(op Operation, describe func(*huma.Operation), handle fiber.Handler) {
 	s.AddRawAdmitted(op, func(c *fiber.Ctx, r AccessRule, route string) error { return s.access.Admit(c, r, route) }, describe, handle)
 }
 
-// AddRawAdmitted is AddRaw with admit in place of the default access check.
+// AddRawAdmitted registers a route like AddRaw, with admit instead of the default access check.
 func (s *Router) AddRawAdmitted(op Operation, admit func(*fiber.Ctx, AccessRule, string) error, describe func(*huma.Operation), handle fiber.Handler) {
 	r := s.ruleOf(op)
 	if s.registering {

@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// withPathLimit wraps the handler of a route with a rate limit of its own. Requests that the handler refuses (4xx)
-// are not counted.
+// withPathLimit wraps the handler of a route so that requests count against the rate limit of its path, if it has one.
+// Requests that the handler refuses with 4xx do not count.
 func withPathLimit[I, O any](handle func(context.Context, domain.Principal, *I) (*O, error)) func(context.Context, domain.Principal, *I) (*O, error) {
 	return func(ctx context.Context, p domain.Principal, in *I) (*O, error) {
 		count := RequestOf(ctx).CountPathRequest

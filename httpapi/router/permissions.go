@@ -15,8 +15,8 @@ type AccessRule struct {
 	ResourceType string              // type of the resource in the audit log
 }
 
-// routeTable returns the access rule of every route, by method and path. Write permissions do not include read
-// permissions.
+// routeTable returns the access rule of every route by method and path. A write permission does not include the read
+// permission.
 func routeTable() map[string]AccessRule {
 	readAll, writeAll := anyOf(domain.AllRead), anyOf(domain.AllWrite)
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
@@ -101,7 +101,7 @@ func routeTable() map[string]AccessRule {
 	return t
 }
 
-// campaignRules returns the rules of campaigns and their contacts.
+// campaignRules returns the access rules of the routes for campaigns and their contacts.
 func campaignRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	return map[string]AccessRule{
@@ -137,7 +137,7 @@ func campaignRules() map[string]AccessRule {
 	}
 }
 
-// callRules returns the rules of calls.
+// callRules returns the access rules of the routes for calls.
 func callRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	return map[string]AccessRule{
@@ -163,8 +163,8 @@ func callRules() map[string]AccessRule {
 	}
 }
 
-// resourceRules returns the rules of actions on events, pathways, appointments, messages and knowledge bases,
-// beyond create, read, update and delete.
+// resourceRules returns the access rules of the special routes for events, pathways, appointments, messages and
+// knowledge bases. Create, read, update and delete are not among them.
 func resourceRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	readAgents, writeAgents := anyOf(domain.AgentsRead), anyOf(domain.AgentsWrite)
@@ -197,8 +197,8 @@ func resourceRules() map[string]AccessRule {
 	}
 }
 
-// OperatorRules returns the rules of routes that manage the installation and its workspaces. These routes also need
-// an operator.
+// OperatorRules returns the access rules of the routes that manage the installation and its workspaces. Only operators
+// may use these routes.
 func OperatorRules() map[string]AccessRule {
 	readAll, writeAll := anyOf(domain.AllRead), anyOf(domain.AllWrite)
 	return map[string]AccessRule{
@@ -233,7 +233,7 @@ func OperatorRules() map[string]AccessRule {
 	}
 }
 
-// bulkRules returns the rules of bulk jobs, exports and data requests.
+// bulkRules returns the access rules of the routes for bulk jobs, exports and data requests.
 func bulkRules() map[string]AccessRule {
 	readCalls, writeCalls := anyOf(domain.CallsRead), anyOf(domain.CallsWrite)
 	some := anyOf(domain.CallsRead, domain.AnalyticsRead)
@@ -252,7 +252,7 @@ func bulkRules() map[string]AccessRule {
 		"GET /v1/data-requests/{id}":          {Permissions: anyOf(domain.AllRead)},
 		"GET /v1/data-requests/{id}/download": {anyOf(domain.AllRead), "admin", "data_request.downloaded", "data_request"},
 
-		// An export also needs the read permission of the exported records.
+		// For an export, a credential also needs the read permission of the exported records.
 		"POST /v1/exports":              {some, "admin", "export.created", "export"},
 		"GET /v1/exports":               {Permissions: some},
 		"GET /v1/exports/{id}":          {Permissions: some},
@@ -262,7 +262,7 @@ func bulkRules() map[string]AccessRule {
 
 func anyOf(p ...domain.Permission) []domain.Permission { return p }
 
-// Allows reports whether a set of permissions is enough for a route.
+// Allows reports whether a principal with the permissions rights may use the route.
 func (r AccessRule) Allows(rights []domain.Permission) bool {
 	for _, need := range r.Permissions {
 		if access.Covers(rights, need) {
@@ -272,8 +272,8 @@ func (r AccessRule) Allows(rights []domain.Permission) bool {
 	return len(r.Permissions) == 0
 }
 
-// RequireOperator returns an error unless the principal is an operator: an operator key, or an operator signed in
-// to the dashboard.
+// RequireOperator returns operator_required unless the principal uses an operator key, or is an operator who has signed
+// in to the dashboard.
 func RequireOperator(p domain.Principal) error {
 	if p.Operator && (p.UsesSession || !p.UsesTokenOrSession()) {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// versionPrefix begins the path of every API route. Routes outside it accept unknown query parameters: OAuth 2.0
-// requires that (RFC 6749 §3.1), and so do probes and pages.
+// versionPrefix begins the path of every API route. Other routes accept unknown query parameters, as OAuth 2.0
+// (RFC 6749 §3.1), health checks and pages need.
 const versionPrefix = "/v1/"
 
 // queryParameters holds the sorted names of the query parameters that the OpenAPI document lists for each route.
 type queryParameters map[string][]string
 
-// addOperation adds the parameters of an operation.
+// addOperation records the query parameters of an operation of the API.
 func (q queryParameters) addOperation(op *huma.Operation) {
 	if !strings.HasPrefix(op.Path, versionPrefix) {
 		return
@@ -32,8 +32,8 @@ func (q queryParameters) addOperation(op *huma.Operation) {
 	q[op.Method+" "+op.Path] = names
 }
 
-// check refuses a request with a query parameter that the route does not have. A misspelled filter would otherwise
-// match every record. A request without a query string costs nothing.
+// check returns an error if a request has a query parameter that its route does not have. A misspelled filter would
+// otherwise match every record.
 func (q queryParameters) check(c *fiber.Ctx, route string) error {
 	if len(c.Request().URI().QueryString()) == 0 {
 		return nil

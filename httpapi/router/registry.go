@@ -12,9 +12,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Registry is the state that all routers of a process share: the routes of the document, the schemas, and the
-// handlers. The handlers decode and validate by the schemas. The Registry is immutable once the document is complete.
-// A handler finds the router of a request in the request's context.
+// Registry holds what all routers of a process share: the routes, schemas and JSON handlers of the OpenAPI document. The
+// handlers decode and validate requests by the schemas. The Registry does not change once the document is complete. A
+// handler finds the router of a request in the request's context.
 type Registry struct {
 	API   huma.API
 	Rules map[string]AccessRule
@@ -29,7 +29,7 @@ type Registry struct {
 	Constraints *constraints // nil after all routes are registered
 }
 
-// NewRegistry returns a Registry without routes. Its RegisteringRouter adds them.
+// NewRegistry returns a Registry without routes. The router that RegisteringRouter returns adds them.
 func NewRegistry() *Registry {
 	useErrorEnvelope()
 	b := &Registry{
@@ -41,7 +41,7 @@ func NewRegistry() *Registry {
 	return b
 }
 
-// RegisteringRouter returns a router that registers routes and serves none.
+// RegisteringRouter returns a router that adds routes to the Registry and serves no requests.
 func (b *Registry) RegisteringRouter() *Router {
 	return &Router{Registry: b, registering: true, App: fiber.New(), handlers: make(map[string]any)}
 }
@@ -52,7 +52,7 @@ func (b *Registry) ServesJSON(route string) bool {
 	return b.jsonHandlers[method+" "+fiberPath(path)] != nil
 }
 
-// newAPI returns the huma API that decodes and validates JSON.
+// newAPI returns the huma API, which decodes and validates the JSON of requests.
 func (b *Registry) newAPI() huma.API {
 	format := huma.Format{
 		Marshal: domain.WriteJSON, Unmarshal: unmarshal,
@@ -73,7 +73,7 @@ func (b *Registry) newAPI() huma.API {
 	return api
 }
 
-// handlerCollector is a fiber.Router that stores the handlers that huma creates.
+// handlerCollector is a fiber.Router that stores the handlers that huma creates, instead of serving them.
 type handlerCollector struct {
 	fiber.Router // only its method Add is called
 
@@ -86,7 +86,7 @@ func (r handlerCollector) Add(method, path string, handlers ...fiber.Handler) fi
 	return r
 }
 
-// registerJSON registers a JSON route with huma.
+// registerJSON registers a JSON route with huma, which creates its handler and its entry in the OpenAPI document.
 func registerJSON[I, O any](b *Registry, op Operation) {
 	route := op.key()
 	b.recordPatchType(reflect.TypeFor[I]())

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Request holds what the server knows about a request while it is handled.
+// Request holds what the server has found out about a request: its client, credential and principal.
 type Request struct {
 	Router       *Router
 	Principal    domain.Principal
@@ -59,8 +59,8 @@ func (v *Request) AuditAction(kind, action string) record.AuditAction {
 	return record.AuditAction{Type: kind, Action: action, IP: v.IP, UserAgent: v.UserAgent}
 }
 
-// Exchange is one HTTP request and its response. It is allocated per request and never reused, because goroutines
-// that a handler starts may outlive the request.
+// Exchange holds the state of one HTTP request and its response. It is allocated per request and never reused, because
+// goroutines that a handler starts may outlive the request.
 type Exchange struct {
 	Request       Request
 	Body          Body
@@ -76,7 +76,7 @@ type Exchange struct {
 // ExchangeKey is the fasthttp user value that holds the Exchange of a request.
 type ExchangeKey struct{}
 
-// ExchangeOf returns the Exchange of a request. For a request that could not be read it creates one.
+// ExchangeOf returns the Exchange of a request. It creates one if the server failed to read the request.
 func ExchangeOf(rc *fasthttp.RequestCtx) *Exchange {
 	t, ok := rc.UserValue(ExchangeKey{}).(*Exchange)
 	if !ok {
@@ -102,11 +102,11 @@ func NewRequestID() string {
 // RequestID returns the id of a request.
 func RequestID(c *fiber.Ctx) string { return ExchangeOf(c.Context()).Request.RequestID }
 
-// ForwardedHeader carries what the forwarding node knows about a request, such as its principal.
+// ForwardedHeader is the header in which the forwarding node describes a request, for example its principal.
 const ForwardedHeader = forward.HeaderPrefix + "Forwarded"
 
-// IsForwarded reports whether another node has authenticated and forwarded the request. Only connections between
-// nodes may carry ForwardedHeader.
+// IsForwarded reports whether another node has authenticated and forwarded the request. It ignores ForwardedHeader in
+// requests that come from clients.
 func IsForwarded(c *fiber.Ctx) bool {
 	_, node := c.Context().RemoteAddr().(forward.NodeAddr)
 	return node && len(c.Request().Header.Peek(ForwardedHeader)) > 0

@@ -18,14 +18,14 @@ func ValueOrZero[T any](p *T) (v T) {
 	return v
 }
 
-// SetIfSent copies a value that the client has sent. nil changes nothing.
+// SetIfSent copies *from to *into if the client has sent the value, that is if from is not nil.
 func SetIfSent[T any](into, from *T) {
 	if from != nil {
 		*into = *from
 	}
 }
 
-// Optional converts an object that the client has sent. It returns nil if the object is missing or all its members
+// Optional converts an optional object of a request body. It returns nil if the object is missing or all its members
 // are zero.
 func Optional[T, N any](sent *N, convert func(N) T) *T {
 	if sent == nil || reflect.ValueOf(*sent).IsZero() {
@@ -35,7 +35,7 @@ func Optional[T, N any](sent *N, convert func(N) T) *T {
 	return &v
 }
 
-// IsDefault reports whether every member of an object is zero or has its default.
+// IsDefault reports whether every field of a struct is zero or equals the default in its tag.
 func IsDefault(sent any) bool {
 	v := reflect.ValueOf(sent)
 	for i := range v.NumField() {
@@ -55,7 +55,7 @@ func UTC(t *time.Time) *time.Time {
 	return &u
 }
 
-// Seconds returns n seconds. n == 0 stands for otherwise seconds.
+// Seconds returns n seconds, or otherwise seconds if n is 0.
 func Seconds(n, otherwise int) time.Duration {
 	if n == 0 {
 		n = otherwise
@@ -63,15 +63,15 @@ func Seconds(n, otherwise int) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// CheckRange adds a problem if a number was sent and is out of bounds.
+// CheckRange adds a problem if n was sent and is less than low or greater than high.
 func CheckRange(problems *domain.Problems, param string, n *int, low, high int) {
 	if n != nil && (*n < low || *n > high) {
 		problems.Add(param, domain.CodeValidation, "is %d; it must be from %d to %d", *n, low, high)
 	}
 }
 
-// OptionalPhone checks a telephone number that filters a list. It accepts a leading space for a plus, because URL
-// decoding turns a plus into a space.
+// OptionalPhone checks a telephone number that filters a list, "" for no filter. It accepts a leading space as a plus,
+// because URL decoding turns a plus into a space.
 func OptionalPhone(param, text, country string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -84,7 +84,7 @@ func OptionalPhone(param, text, country string) (string, error) {
 	return e164, p.Err()
 }
 
-// Truncate returns at most most bytes of a text, as valid UTF-8.
+// Truncate shortens a text to at most most bytes and returns valid UTF-8.
 func Truncate(s string, most int) string {
 	if len(s) > most {
 		s = s[:most]

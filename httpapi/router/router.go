@@ -12,8 +12,8 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-// Router registers the operations of one server and runs their handlers. Handlers use it to respond, to stream and
-// to decode merge patches.
+// Router registers the operations of one server and runs their handlers. Handlers respond, stream and decode merge
+// patches with it.
 type Router struct {
 	*Registry // shared by all routers of the process
 
@@ -30,7 +30,7 @@ type Router struct {
 	forwarder    Forwarder
 	audit        AuditLog
 	workspaces   Workspaces
-	Context      func(*Request) context.Context // a context that ends with the server
+	Context      func(*Request) context.Context // returns a context that ends with the server
 }
 
 // Config configures a Router. All fields except PublicURL are required.
@@ -59,29 +59,29 @@ func New(b *Registry, cfg Config) *Router {
 	}
 }
 
-// Access decides who may use a route.
+// Access checks which requests may use a route.
 type Access interface {
-	// Admit authenticates a request, counts it against the rate limits and checks its permissions. After it the
-	// request has its principal.
+	// Admit authenticates a request, counts it against the rate limits and checks its permissions. It sets the principal
+	// of the request.
 	Admit(c *fiber.Ctx, r AccessRule, route string) error
 	// WatchCredential returns a context that ends once the credential of the request is invalid. cancel stops the
 	// checks.
 	WatchCredential(ctx context.Context, v *Request) (_ context.Context, cancel context.CancelFunc)
 }
 
-// RateLimits counts requests that Access does not admit.
+// RateLimits counts requests of routes that check access themselves instead of by Access.Admit.
 type RateLimits interface {
-	// CountRequest counts a request against the limits of its workspace and its user.
+	// CountRequest counts a request against the rate limits of its workspace and its user.
 	CountRequest(c *fiber.Ctx, p domain.Principal) error
-	// CountFailure counts a request without a valid credential against its address.
+	// CountFailure counts a request without a valid credential against the rate limit of its address.
 	CountFailure(c *fiber.Ctx, v *Request) error
 }
 
 // Idempotency runs a request at most once per Idempotency-Key.
 type Idempotency interface {
-	// RunOnce runs a request whose body was already read.
+	// RunOnce runs a request whose body was read before.
 	RunOnce(c *fiber.Ctx, body []byte, run func())
-	// RunStreamOnce runs a request whose handler reads the body.
+	// RunStreamOnce runs a request whose handler reads the body itself.
 	RunStreamOnce(c *fiber.Ctx, run func() error) error
 }
 
@@ -92,17 +92,18 @@ type Forwarder interface {
 	Forward(c *fiber.Ctx, route string, body []byte) (bool, error)
 }
 
-// AuditLog records the use of routes.
+// AuditLog writes audit entries for the use of routes.
 type AuditLog interface {
-	// RecordWithChange makes the handler's change commit its audit entry in the same transaction.
+	// RecordWithChange adds the audit entry of a request to its context. The change that the handler makes then commits
+	// the entry in the same transaction.
 	RecordWithChange(c *fiber.Ctx, r AccessRule)
-	// RecordResponse records a successful request whose audit entry no change has committed.
+	// RecordResponse writes the audit entry of a successful request, unless the handler's change has committed it.
 	RecordResponse(c *fiber.Ctx, r AccessRule)
 }
 
 // Workspaces returns the data that request bodies are validated against.
 type Workspaces interface {
-	// Workspace returns the workspace of a principal from memory.
+	// Workspace returns the workspace of a principal. It reads from memory only.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	// CallerIDs returns the numbers that calls of the workspace may show as caller ID.
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
@@ -118,26 +119,25 @@ func (s *Router) CallerIDs(ctx context.Context, p domain.Principal) ([]string, e
 	return s.workspaces.CallerIDs(ctx, p)
 }
 
-// Admit runs the access check of a route.
+// Admit authenticates a request, counts it against the rate limits and checks its permissions.
 func (s *Router) Admit(c *fiber.Ctx, rule AccessRule, route string) error {
 	return s.access.Admit(c, rule, route)
 }
 
-// CountRequest counts a request that Admit has not counted.
+// CountRequest counts a request that Admit has not counted against the rate limits.
 func (s *Router) CountRequest(c *fiber.Ctx, p domain.Principal) error {
 	return s.limits.CountRequest(c, p)
 }
 
-// CountFailure counts a request without a valid credential against its address.
+// CountFailure counts a request without a valid credential against the rate limit of its address.
 func (s *Router) CountFailure(c *fiber.Ctx, v *Request) error { return s.limits.CountFailure(c, v) }
 
-// RunStreamOnce runs a request that reads its body itself at most once per
-// Idempotency-Key.
+// RunStreamOnce runs a request at most once per Idempotency-Key. The handler run reads the body itself.
 func (s *Router) RunStreamOnce(c *fiber.Ctx, run func() error) error {
 	return s.idempotency.RunStreamOnce(c, run)
 }
 
-// serveJSON serves a JSON route by the handler that the library has made.
+// serveJSON serves a JSON route with the handler that huma has created for it.
 func (s *Router) serveJSON(op Operation) {
 	path := fiberPath(op.Path)
 	s.App.Add(op.Method, path, s.jsonHandlers[op.Method+" "+path])
@@ -146,7 +146,7 @@ func (s *Router) serveJSON(op Operation) {
 	}
 }
 
-// ValidationLimits returns the limits and caller IDs of a workspace that a campaign or a call is validated against.
+// ValidationLimits returns the limits and caller IDs of a workspace for the validation of campaigns and calls.
 func ValidationLimits(ctx context.Context, s Workspaces, p domain.Principal) (validation.Limits, error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {

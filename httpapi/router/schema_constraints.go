@@ -22,7 +22,7 @@ func newConstraints(registry huma.Registry) *constraints {
 	return &constraints{registry: registry, limits: memberLimits(), limited: make(map[string]bool), listed: make(map[string]bool)}
 }
 
-// apply completes the schemas of an operation.
+// apply adds limits and enums to the schemas of an operation's request body, and enums to all other schemas.
 func (c *constraints) apply(op *huma.Operation) {
 	c.SetEnums()
 	if op.RequestBody == nil {
@@ -76,7 +76,7 @@ func (c *constraints) limitOf(schema, member string) (memberLimit, bool) {
 	return l, ok
 }
 
-// setLimit sets a limit on a schema that has none.
+// setLimit sets a limit on a schema, unless the schema already has one.
 func setLimit(s *huma.Schema, l memberLimit) {
 	switch s.Type {
 	case huma.TypeString:
@@ -105,7 +105,7 @@ func setLimit(s *huma.Schema, l memberLimit) {
 		if s.Maximum == nil && s.ExclusiveMaximum == nil {
 			s.Maximum = l.Max
 		}
-	case "": // a combination of schemas
+	case "": // the schema combines other schemas
 		for _, list := range [][]*huma.Schema{s.AllOf, s.AnyOf, s.OneOf} {
 			for _, part := range list {
 				setLimit(part, l)
@@ -114,11 +114,11 @@ func setLimit(s *huma.Schema, l memberLimit) {
 	}
 }
 
-// enumerated is a type with a fixed list of values.
+// enumerated is implemented by string types with a fixed list of values.
 type enumerated interface{ Values() []string }
 
-// enumValuesByMember returns the values of members whose Go type is string, by "Schema.member", or by "*.member"
-// for a member with the same values in all schemas.
+// enumValuesByMember returns the allowed values of members whose Go type is string. The keys are "Schema.member", or
+// "*.member" for a member with the same values in all schemas.
 func enumValuesByMember() map[string][]string {
 	return map[string][]string{
 		"*.disposition": domain.Outcome("").Values(), "Call.ended_by": domain.EndedByValues(), "Transfer.by": domain.EndedByValues(),
@@ -127,7 +127,7 @@ func enumValuesByMember() map[string][]string {
 	}
 }
 
-// SetEnums sets the enum of each member with an enumerated type.
+// SetEnums sets the enum in the schema of each member that has a fixed list of values.
 func (c *constraints) SetEnums() {
 	named := enumValuesByMember()
 	for name, schema := range c.registry.Map() {
@@ -167,8 +167,8 @@ func (c *constraints) SetEnums() {
 	}
 }
 
-// enumValues returns the values of an enumerated type, or of the elements of a list of that type. nil: the type is
-// not enumerated.
+// enumValues returns the values of an enumerated type, also for a pointer to it or a list of it. It returns nil for
+// other types.
 func enumValues(t reflect.Type) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -194,14 +194,14 @@ func setEnum(s *huma.Schema, values []string) {
 	}
 }
 
-// describeReason sets the schema of domain.Reason: a known reason, or "sip_" and a final SIP status.
+// describeReason sets the schema of domain.Reason: one of the known reasons, or "sip_" and a final SIP status code.
 func describeReason(s *huma.Schema) {
 	known := &huma.Schema{Type: huma.TypeString}
 	setEnum(known, domain.Reason("").Values())
 	s.AnyOf = []*huma.Schema{known, {Type: huma.TypeString, Pattern: `^sip_[1-6]\d\d$`}}
 }
 
-// ContactStates returns the values that filter lists of contacts by status.
+// ContactStates returns the values of the query parameter that filters contacts by status.
 func ContactStates() []any {
 	var words []any
 	for state := domain.ContactPending; state <= domain.ContactInCall; state++ {

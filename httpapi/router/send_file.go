@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// SendFile answers with a file, or with the byte range that the request asks for.
+// SendFile answers with a file, or with the byte range of it that the request asks for.
 func (s *Router) SendFile(c *fiber.Ctx, rec record.Download, kind, disposition string) error {
 	wanted := c.Get(fiber.HeaderRange)
 	if c.Method() == fiber.MethodHead { // HEAD ignores Range (RFC 9110 §14.2)
@@ -51,7 +51,8 @@ func (s *Router) SendFile(c *fiber.Ctx, rec record.Download, kind, disposition s
 	return nil
 }
 
-// fileBody reads a file for a response. It ends when the client stops reading or the credential becomes invalid.
+// fileBody reads a file for a response. Each read renews the write deadline of the connection. Reading fails once the
+// credential is invalid.
 type fileBody struct {
 	io.Reader
 	body            io.Closer
@@ -71,19 +72,19 @@ func (s *fileBody) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// Close ends the credential check and closes the file.
+// Close stops the checks of the credential and closes the file.
 func (s *fileBody) Close() error {
 	s.stop()
 	return s.body.Close()
 }
 
-// byteRange is a part of a file.
+// byteRange is the part of a file that a response contains.
 type byteRange struct {
 	from, size int64
 	partial    bool
 }
 
-// parseRange reads a Range header (RFC 9110 §14.2). An invalid range, or several ranges, select the whole file.
+// parseRange parses a Range header (RFC 9110 §14.2). It returns the whole file for an invalid header or several ranges.
 func parseRange(header string, size int64) (byteRange, error) {
 	full := byteRange{size: size}
 	spec, isBytes := strings.CutPrefix(header, "bytes=")

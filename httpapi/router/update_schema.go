@@ -16,12 +16,12 @@ const (
 	updateDescription = "A JSON merge patch (RFC 7396). Missing members keep their values, objects are merged, lists are replaced. null removes a member or resets it to its default."
 )
 
-// updateName returns the name of the update schema of a schema: AgentUpdate for NewAgent.
+// updateName returns the name of the merge patch schema for a create schema: AgentUpdate for NewAgent.
 func updateName(schema string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(schema, "New"), updateSuffix) + updateSuffix
 }
 
-// recordPatchType records the settings type of a route with a PATCH body.
+// recordPatchType records the settings type of a route whose body is a Patch.
 func (b *Registry) recordPatchType(in reflect.Type) {
 	body, ok := in.FieldByName("Body")
 	if !ok {
@@ -32,8 +32,8 @@ func (b *Registry) recordPatchType(in reflect.Type) {
 	}
 }
 
-// writeUpdateSchemas derives the schemas of all PATCH bodies. It runs after the descriptions and limits of the
-// create schemas are complete.
+// writeUpdateSchemas adds the schemas of all PATCH bodies to the document. It must run after the descriptions and limits
+// of the create schemas are set, because it derives the schemas from them.
 func (b *Registry) writeUpdateSchemas() {
 	w := &updateSchemas{schemas: b.API.OpenAPI().Components.Schemas.Map(), done: make(map[string]bool)}
 	for _, t := range slices.SortedFunc(maps.Keys(b.settings), func(x, y reflect.Type) int { return strings.Compare(x.String(), y.String()) }) {
@@ -51,7 +51,8 @@ func (b *Registry) writeUpdateSchemas() {
 	w.finish()
 }
 
-// withoutCreateOnly returns a copy of a settings schema without the members that can be set on create only.
+// withoutCreateOnly returns a copy of a settings schema without the members that can be set only when the resource is
+// created.
 func withoutCreateOnly(t reflect.Type, schema *huma.Schema) *huma.Schema {
 	c := *schema
 	c.Properties, c.Required = maps.Clone(schema.Properties), slices.Clone(schema.Required)
@@ -65,14 +66,14 @@ func withoutCreateOnly(t reflect.Type, schema *huma.Schema) *huma.Schema {
 	return &c
 }
 
-// updateSchemas derives the schemas of merge patches.
+// updateSchemas derives the schemas of merge patches from the schemas of create bodies.
 type updateSchemas struct {
 	schemas map[string]*huma.Schema
 	done    map[string]bool
 	enums   []*huma.Schema // enums that also get the value null
 }
 
-// write adds the schema of a merge patch of an object.
+// write adds the merge patch schema for an object schema to the document.
 func (w *updateSchemas) write(name string, of *huma.Schema) {
 	if w.done[name] {
 		return
@@ -83,8 +84,8 @@ func (w *updateSchemas) write(name string, of *huma.Schema) {
 	w.schemas[name] = schema
 }
 
-// patchRequest returns the schema of a merge patch of a value. Its objects have no required members and no
-// defaults, and an optional member may be null.
+// patchRequest returns the merge patch schema for a schema. Its objects have no required members and no defaults, and
+// optional members may be null.
 func (w *updateSchemas) patchRequest(s *huma.Schema) *huma.Schema {
 	if name, isRef := strings.CutPrefix(s.Ref, schemaPrefix); isRef {
 		of := w.schemas[name]
@@ -114,7 +115,8 @@ func (w *updateSchemas) patchRequest(s *huma.Schema) *huma.Schema {
 	return &c
 }
 
-// member returns the schema of a member of a merge patch.
+// member returns the merge patch schema for a member. It allows null unless the member is required in the create
+// body.
 func (w *updateSchemas) member(s *huma.Schema, required bool) *huma.Schema {
 	m := w.patchRequest(s)
 	if required || m.Ref != "" || m.Type == "" {
@@ -126,7 +128,7 @@ func (w *updateSchemas) member(s *huma.Schema, required bool) *huma.Schema {
 	return m
 }
 
-// finish prepares the schemas for validation.
+// finish prepares the new schemas for the validation by huma.
 func (w *updateSchemas) finish() {
 	for name := range w.done {
 		s := w.schemas[name]
@@ -137,7 +139,7 @@ func (w *updateSchemas) finish() {
 			}
 		}
 	}
-	for _, s := range w.enums { // after the messages, which list the values without null
+	for _, s := range w.enums { // null is added after PrecomputeMessages, so that error messages do not list it
 		s.Enum = append(slices.Clone(s.Enum), nil)
 	}
 }

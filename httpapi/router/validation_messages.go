@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// setValidationMessages sets the error messages of the schema validation. Each message continues a sentence that
-// begins with the name of the member.
+// setValidationMessages sets the error messages of huma's schema validation. A client sees each message after the name
+// of the member, so that both form a sentence.
 func setValidationMessages() {
 	for text, message := range map[*string]string{
 		&validation.MsgUnexpectedProperty:             "is not a known member",

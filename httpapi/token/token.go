@@ -17,18 +17,18 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Audience and lifetimes of tokens.
+// Audience of all tokens, and the default, minimum and maximum lifetime of user tokens.
 const (
 	Audience = "callboard-api"
 	Default  = time.Hour
 	Shortest = time.Minute
-	Longest  = 24 * time.Hour // also for all tokens refreshed from one token
+	Longest  = 24 * time.Hour // also the maximum time from the first token to the expiry of tokens refreshed from it
 
 	maxTokenBytes = 4096
 )
 
-// Claims are the claims of a token, as the specification defines them. Private claims are the API key or OAuth
-// client, the time of first issue, and the lifetime.
+// Claims are the claims of a token. Besides the documented claims they hold the API key or OAuth client, the time of
+// first issue, and the lifetime.
 type Claims struct {
 	jwt.RegisteredClaims
 	Audience    string              `json:"aud"` // a string (RFC 7519 §4.1.3) in place of the list in RegisteredClaims
@@ -36,7 +36,7 @@ type Claims struct {
 	WorkspaceID string              `json:"workspace_id"`
 	Environment domain.Environment  `json:"environment"`
 	KeyID       string              `json:"key_id,omitempty"`
-	ClientID    string              `json:"client_id,omitempty"`      // of an OAuth token (RFC 9068)
+	ClientID    string              `json:"client_id,omitempty"`      // client of an OAuth token (RFC 9068)
 	Scope       string              `json:"scope,omitempty"`          // Permissions in OAuth notation
 	GrantID     string              `json:"grant_id,omitempty"`       // grant of the user's consent
 	SignInKeyID string              `json:"sign_in_key_id,omitempty"` // the API key that created the user's sign-in link
@@ -47,7 +47,7 @@ type Claims struct {
 // GetAudience returns the audience in the form that the JWT library checks.
 func (c Claims) GetAudience() (jwt.ClaimStrings, error) { return jwt.ClaimStrings{c.Audience}, nil }
 
-// UserClaims returns the claims of a new token for a user. The API key of p issues the token.
+// UserClaims returns the claims of a new token for a user. p is the principal of the API key that issues the token.
 func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	c := Claims{
 		Permissions: rights, WorkspaceID: p.WorkspaceID, Environment: p.Environment, KeyID: p.KeyID,
@@ -58,8 +58,8 @@ func UserClaims(issuer, user string, p domain.Principal, rights []domain.Permiss
 	return c
 }
 
-// AccessClaims returns the claims of an access token of an OAuth client. With an empty user the token is for the
-// client itself.
+// AccessClaims returns the claims of an access token of an OAuth client. If user is "", the token is for the client
+// itself.
 func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []domain.Permission, lifetime time.Duration, now time.Time) Claims {
 	a := Claims{
 		Permissions: rights, Scope: access.FormatScope(rights), WorkspaceID: c.WorkspaceID, Environment: c.Environment, ClientID: c.ID, GrantID: grant,
@@ -72,8 +72,8 @@ func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []do
 	return a
 }
 
-// RefreshedClaims returns the claims of the next token. The lifetime is the same, but the token expires at most a
-// day after the first issue.
+// RefreshedClaims returns the claims of the token that replaces a token. The lifetime is the same, but the new token
+// expires at most a day after the first token was issued.
 func RefreshedClaims(c Claims, now time.Time) Claims {
 	until := now.Add(time.Duration(c.Lifetime) * time.Second)
 	if last := time.Unix(c.First, 0).Add(Longest); until.After(last) {
@@ -88,7 +88,7 @@ func (c *Claims) setTimes(now, until time.Time) {
 	c.ID = rand.Text()
 }
 
-// Principal returns the principal of a token.
+// Principal returns the principal that a token authenticates.
 func (c *Claims) Principal() domain.Principal {
 	p := domain.Principal{
 		KeyID: c.KeyID, ClientID: c.ClientID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, Permissions: c.Permissions, UserID: c.Subject,
@@ -99,7 +99,7 @@ func (c *Claims) Principal() domain.Principal {
 	return p
 }
 
-// NewKey returns a new Ed25519 key pair in base64url.
+// NewKey returns a new Ed25519 key pair for signing tokens, in base64url.
 func NewKey() (public, private string, err error) {
 	pub, priv, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -108,7 +108,7 @@ func NewKey() (public, private string, err error) {
 	return base64.RawURLEncoding.EncodeToString(pub), base64.RawURLEncoding.EncodeToString(priv.Seed()), nil
 }
 
-// Sign returns the token with these claims in its compact form.
+// Sign returns a token with the given claims in its compact form, signed with the key k.
 func Sign(c Claims, k *domain.SigningKey) (string, error) {
 	seed, err := base64.RawURLEncoding.DecodeString(k.Private)
 	if err != nil || len(seed) != ed25519.SeedSize {
@@ -124,7 +124,7 @@ func IsJWT(credential string) bool {
 	return strings.HasPrefix(credential, "eyJ") && strings.Count(credential, ".") == 2
 }
 
-// UnverifiedWorkspace returns the workspace in a token without verifying the token, "" if there is none.
+// UnverifiedWorkspace returns the workspace id in a token, "" if there is none. It does not verify the token.
 func UnverifiedWorkspace(text string) string {
 	if len(text) > maxTokenBytes || !IsJWT(text) {
 		return ""
@@ -178,7 +178,8 @@ func Parse(text, issuer string, keys func(kid string) *domain.SigningKey, now ti
 	return c, domain.Errorf(domain.CodeExpiredToken, "The token has expired. Get a new one.")
 }
 
-// onlyExpired reports whether expiry is the only error. The signature is checked before any claim.
+// onlyExpired reports whether the token's expiry is the only error. The JWT library checks the signature before the
+// claims.
 func onlyExpired(err error) bool {
 	for _, other := range []error{
 		jwt.ErrTokenMalformed, jwt.ErrTokenUnverifiable, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenInvalidAudience, jwt.ErrTokenInvalidIssuer,

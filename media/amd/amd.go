@@ -1,8 +1,8 @@
-// Package amd is answering machine detection: it classifies from the audio who has answered a call. Its time base
-// is the audio fed from the answer on. It allocates nothing.
+// Package amd is answering machine detection: it classifies the audio of an answered call as person, voicemail, fax or
+// other. Time is measured by the audio that the detector receives from the answer on. The detector allocates no memory.
 //
-// A person says something short and waits; a machine goes on speaking, and beeps. The threshold between speech and
-// noise is computed from all audio so far, so that the first words count at any noise level. Tones are classified
+// A person says something short and waits, while a machine goes on speaking and beeps. The detector computes the
+// threshold between speech and noise from the latest audio, so that it adapts to any noise level. It classifies tones
 // by their pitch: voicemail beeps, fax tones, and the three-tone special information signal (ITU-T E.180).
 package amd
 
@@ -10,10 +10,10 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Class is the class of who or what has answered.
+// Class is the kind of person or machine that has answered a call.
 type Class uint8
 
-// The classes. IVR and CallScreening can be recognized by their words only; see Words.
+// The classes of an answer. The audio does not reveal IVR and CallScreening. Only the function Words returns them.
 const (
 	Unknown Class = iota // no sign of a machine: treated as a person
 	Human
@@ -29,10 +29,10 @@ func (c Class) String() string {
 	return [...]string{"unknown", "human", "voicemail", "ivr", "call_screening", "fax", "unavailable", "unknown"}[c&7]
 }
 
-// Machine says whether no person can be spoken with.
+// Machine says whether the answer comes from a machine that never connects the caller to a person.
 func (c Class) Machine() bool { return c == Voicemail || c == Fax || c == Unavailable }
 
-// All lengths are in blocks of 20 ms.
+// Lengths of the detection in blocks of 20 ms. blockLen is the number of samples of a block.
 const (
 	blockLen   = 160
 	decideMost = 250  // 5 s: the latest time of the first verdict
@@ -41,18 +41,19 @@ const (
 	overAfter  = 100 // 2 s of silence end a greeting without a beep
 )
 
-// Event is the result of a frame; several fields may be set.
+// Event is the detector's result for a frame of audio. Several fields may be set.
 type Event struct {
 	Verdict bool  // Class is a new verdict
 	Class   Class // the current class
-	Beep    bool  // a tone has ended after which a voicemail records
+	Beep    bool  // a beep has ended, after which a voicemail records
 	Over    bool  // a machine has ended its greeting without a beep so far
 }
 
-// Any says whether the event reports anything.
+// Any says whether the event has a new verdict, a beep or the end of a greeting.
 func (e Event) Any() bool { return e.Verdict || e.Beep || e.Over }
 
-// Detector classifies an answer; feed it every frame from the answer on. The zero value is ready.
+// Detector classifies the audio of an answered call. The caller passes every frame from the answer on to Frame. The
+// zero value is ready.
 type Detector struct {
 	pcm     [blockLen]float32
 	n       int
@@ -118,7 +119,7 @@ func (d *Detector) block(out *Event) {
 	}
 }
 
-// decide looks for the first verdict.
+// decide reports the first verdict as soon as the speech allows it, or Unknown after decideMost.
 func (d *Detector) decide(out *Event) {
 	if !d.tones.sounding() {
 		if c := d.levels.classify(); c != Unknown {

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// part is the result for one half of the set.
+// Indexes of the two halves of the answer set: answers for tuning the detector, and answers for the test.
 const (
 	tuned  = 0
 	judged = 1
@@ -83,7 +83,7 @@ func TestTuningAndHeldOutSetsAreLargeAndDisjoint(t *testing.T) {
 	assert.NotEqual(t, a.seed, b.seed)
 }
 
-// heard feeds audio in frames of a number of samples and returns the events.
+// heard feeds audio to a detector in frames of the given number of samples and returns the reported events.
 func heard(sound []byte, frame int) (out []amd.Event) {
 	var d amd.Detector
 	for part := range slices.Chunk(sound, frame) {
@@ -203,7 +203,7 @@ func BenchmarkFrame(b *testing.B) {
 	}
 }
 
-// BenchmarkAnswers prints the confusion matrix for `make amd`.
+// BenchmarkAnswers prints how the detector classifies the whole answer set, as a confusion matrix for `make amd`.
 func BenchmarkAnswers(b *testing.B) {
 	for part, name := range []string{"the voices and noise for tuning", "others, which are judged"} {
 		got := count(answers(b, part))

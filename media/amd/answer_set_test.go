@@ -18,21 +18,21 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// The set of answers is random with a fixed seed. Its two halves have different voices, words and noise. One half
-// is for tuning, the other for the test.
+// This file generates the set of answers for the test, by random numbers with a fixed seed. The two halves of the set
+// have different voices, words and noise. One half is for tuning the detector, the other for the test.
 
 const rate = 8000
 
-// answer is a synthetic answer of the set.
+// answer is one synthetic recording of an answered call.
 type answer struct {
-	kind  string // human, beep, silent machine and others
+	kind  string // person, mailbox, no beep, screening, menu, fax, announcement or nobody
 	truth amd.Class
 	words string
 	sound []byte // µ-law, as a session passes it to the detector
 	ends  int    // sample at which the greeting, or its beep, ends
 }
 
-// half is the material of one half of the set.
+// half holds the voices, sentences and noise generators of one half of the answer set.
 type half struct {
 	seed    uint64
 	voices  []string
@@ -94,9 +94,9 @@ func heldOut() half {
 	}
 }
 
-// white generates white noise; pink and brown have less treble; hum is mains hum.
+// white generates white noise. The generators below differ in their spectrum: pink and brown noise have less treble,
+// and hum is the 50 Hz hum of mains power.
 //
-//go:norace
 //go:norace
 func white(r *rand.Rand, out []float64) {
 	for i := range out {
@@ -132,9 +132,8 @@ func hum(r *rand.Rand, out []float64) {
 	}
 }
 
-// noise generates 10 s of each kind of noise. Each call uses another part.
+// noise generates 10 s of each kind of noise. Each answer uses a random position in this audio.
 //
-//go:norace
 //go:norace
 func (h *half) noise() (all [][]float64) {
 	r := rand.New(rand.NewPCG(h.seed, 1000))
@@ -153,9 +152,8 @@ func (h *half) noise() (all [][]float64) {
 	return all
 }
 
-// traffic generates noise that swells and fades; crackle generates that of a bad line.
+// traffic generates noise that swells and fades like traffic. The function crackle generates the clicks of a bad line.
 //
-//go:norace
 //go:norace
 func traffic(r *rand.Rand, out []float64) {
 	v, at, every := 0.0, r.Float64(), 1+2*r.Float64()
@@ -175,13 +173,13 @@ func crackle(r *rand.Rand, out []float64) {
 	}
 }
 
-// voices caches the synthesized sentences.
+// voices caches the synthesized speech by voice and sentence.
 type voices struct {
 	mu   sync.Mutex
 	said map[string][]float64
 }
 
-// set is generated once per run.
+// set generates both halves of the answer set at the first call and caches them for all tests.
 var set = sync.OnceValues(func() ([2][]answer, error) { //nolint:gochecknoglobals // it takes seconds
 	v := &voices{said: make(map[string][]float64)}
 	var out [2][]answer
@@ -224,10 +222,11 @@ func (v *voices) say(text, voice string) ([]float64, error) {
 	return said, nil
 }
 
-// taps is the number of filter coefficients on each side of an output sample of narrow.
+// taps is the number of coefficients that the resampling filter of narrow has on each side of an output sample.
 const taps = 24
 
-// filters are the resampling filters for each position of an 8 kHz sample between two of 22.05 kHz.
+// filters returns the 160 filters for resampling. An output sample at 8 kHz can have 160 positions between two input
+// samples at 22.05 kHz.
 var filters = sync.OnceValue(func() *[160][2 * taps]float64 { //nolint:gochecknoglobals // made once
 	var out [160][2 * taps]float64
 	for phase := range out {
@@ -246,9 +245,8 @@ var filters = sync.OnceValue(func() *[160][2 * taps]float64 { //nolint:gocheckno
 
 const narrowing = 22050.0 / rate
 
-// narrow resamples speech of 22.05 kHz to 8 kHz, trims silence and normalizes the level.
+// narrow resamples speech from 22.05 kHz to 8 kHz, trims silence and normalizes the level.
 //
-//go:norace
 //go:norace
 func narrow(in []int16) []float64 {
 	f := filters()
@@ -279,7 +277,7 @@ func narrow(in []int16) []float64 {
 	return out
 }
 
-// cast is a synthetic call before noise is added.
+// cast generates the audio of one answer. sound is the audio without noise.
 type cast struct {
 	r     *rand.Rand
 	h     half
@@ -300,7 +298,7 @@ func (c *cast) tone(hertz, seconds float64) {
 	}
 }
 
-// answers generates 160 answers: 60 people, 50 voicemails with a beep, 20 without, 6 with only a beep, and a few of
+// answers generates the 160 answers of a half: 60 people, 50 voicemails with a beep, 20 without a beep, and a few of
 // each other kind.
 func (v *voices) answers(h half) ([]answer, error) {
 	var out []answer
@@ -393,9 +391,8 @@ func (v *voices) answer(c *cast, i int) (a answer, err error) {
 	return a, err
 }
 
-// mixed adds line noise and encodes the call as a trunk does.
+// mixed adds line noise to the audio and encodes it as the media session would pass it to the detector.
 //
-//go:norace
 //go:norace
 func (c *cast) mixed() []byte {
 	r := c.r
@@ -415,7 +412,7 @@ func (c *cast) mixed() []byte {
 	return out
 }
 
-// said is the detector's result for an answer.
+// said holds the verdicts, beeps and times that the detector reports for an answer.
 type said struct {
 	first amd.Class     // within 5 s
 	took  time.Duration // time until the first verdict
@@ -445,7 +442,7 @@ func judge(sound []byte) (j said) {
 	return j
 }
 
-// confusion is a confusion matrix.
+// confusion counts, for each kind of answer, how often the detector returned each class.
 type confusion struct {
 	kinds  []string
 	counts map[string]map[string]int

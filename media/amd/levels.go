@@ -2,7 +2,7 @@ package amd
 
 import "math"
 
-// Rules for speech, in blocks of 20 ms.
+// Durations that separate speech from clicks and a person from a machine, in blocks of 20 ms.
 const (
 	remembered  = 250 // 5 s
 	shortest    = 3   // consecutive blocks that are voice instead of a click
@@ -13,7 +13,7 @@ const (
 	oneWord     = 40  // maximum length of one or two words
 )
 
-// Levels are in dB above quietest.
+// Audio levels in dB relative to quietest. The level unvoiced marks a block that contains a tone.
 const (
 	quietest = -66.0 // dB of full scale
 	steps    = 66
@@ -22,8 +22,8 @@ const (
 	unvoiced = 255
 )
 
-// levels holds the levels of the last 5 s. The threshold of speech lies between noise and voice within these 5 s
-// and is applied to all of them.
+// levels holds the levels of the blocks in the last 5 s. The threshold between noise and speech is computed from all of
+// these blocks and is applied to all of them.
 type levels struct {
 	ring    [remembered]uint8
 	count   [steps + 1]uint16
@@ -32,7 +32,7 @@ type levels struct {
 	hasWord bool // a word was spoken
 }
 
-// add records the level of a block.
+// add converts the energy of a block to a level and stores it in place of the oldest level.
 func (l *levels) add(energy float32) {
 	level := uint8(0)
 	if energy > 0 {
@@ -64,7 +64,7 @@ func (l *levels) unvoice(blocks int) {
 	}
 }
 
-// threshold returns the level from which on a block is voice.
+// threshold returns the minimum level at which a block counts as speech.
 func (l *levels) threshold() uint8 {
 	all := 0
 	for _, c := range l.count {
@@ -75,7 +75,7 @@ func (l *levels) threshold() uint8 {
 	return uint8(max(noise+min(max((voice-noise)/2, 5), 12), voice-24, softest)) //nolint:gosec // below steps
 }
 
-// share returns the level below which a number of blocks lie.
+// share returns the level that more than the given number of blocks do not exceed: a quantile of the levels.
 func (l *levels) share(blocks int) int {
 	for level, c := range l.count {
 		if blocks -= int(c); blocks < 0 {
@@ -90,7 +90,7 @@ func (l *levels) at(i int) uint8 {
 	return l.ring[(l.next-l.n+i+remembered)%remembered]
 }
 
-// classify classifies the speech so far; Unknown: not decided yet.
+// classify returns Human or Voicemail by the length of the speech and the pause after it. Unknown: more audio is needed.
 func (l *levels) classify() Class {
 	from := l.threshold()
 	begin, end, voiced, row := -1, 0, 0, 0
@@ -125,7 +125,7 @@ func (l *levels) classify() Class {
 	return Unknown
 }
 
-// silent returns the number of blocks since the last speech.
+// silent returns the number of blocks since the last block of speech.
 func (l *levels) silent() int {
 	from := l.threshold()
 	row := 0

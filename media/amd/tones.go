@@ -2,7 +2,7 @@ package amd
 
 import "math"
 
-// Rules for tones, in blocks of 20 ms and in Hz.
+// Limits of tone detection: durations in blocks of 20 ms, pitches in Hz, Goertzel bins of 50 Hz.
 const (
 	hertzPerBin = 8000.0 / blockLen
 	firstBin    = 7 // 350 Hz
@@ -33,7 +33,7 @@ type note struct {
 	blocks int
 }
 
-// tones follows steady pitches; consecutive notes form one signal.
+// tones detects signal tones. row holds the notes of the current signal, which consists of up to three notes.
 type tones struct {
 	row    [notes]note
 	n      int
@@ -42,7 +42,7 @@ type tones struct {
 	fax    bool // faxTone was reported
 }
 
-// bins are 2·cos of the detected pitches, for the Goertzel algorithm.
+// bins holds the Goertzel coefficient 2·cos(2πk/blockLen) for each detected pitch of k times 50 Hz.
 var bins = func() (c [lastBin + 1]float32) {
 	for k := range c {
 		c[k] = float32(2 * math.Cos(2*math.Pi*float64(k)/blockLen))
@@ -50,7 +50,7 @@ var bins = func() (c [lastBin + 1]float32) {
 	return c
 }()
 
-// sounding says whether a tone is in progress; sure says whether it has lasted for beepLeast.
+// sounding says whether a tone is in progress. The method sure also requires that the tone has lasted for beepLeast.
 func (t *tones) sounding() bool { return t.n > 0 && t.row[t.n-1].blocks > 1 }
 
 func (t *tones) sure() bool { return t.n > 0 && t.row[t.n-1].blocks >= beepLeast }
@@ -64,7 +64,7 @@ func (t *tones) length() int {
 	return all
 }
 
-// block processes 20 ms and returns the kind of a recognized tone. spoke: speech was heard before.
+// block processes 20 ms of audio and returns the kind of a tone that it recognizes. spoke says that speech preceded.
 func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKind {
 	hertz := pitch(pcm, energy)
 	if hertz == 0 {
@@ -100,7 +100,7 @@ func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKi
 	return noTone
 }
 
-// lasting recognizes the answer tone of a fax while it sounds.
+// lasting returns faxTone once the answer tone of a fax (2100 Hz) has lasted for faxLeast.
 func (t *tones) lasting(n *note) toneKind {
 	if t.fax || n.blocks < faxLeast || !near(n.hertz, 2100, 25) {
 		return noTone
@@ -109,7 +109,7 @@ func (t *tones) lasting(n *note) toneKind {
 	return faxTone
 }
 
-// ended classifies the notes of a signal that has ended.
+// ended classifies a signal that has ended by the pitches and durations of its notes.
 func (t *tones) ended(spoke bool) toneKind {
 	all := t.row[:t.n]
 	last := all[len(all)-1]
@@ -141,7 +141,7 @@ func (t *tones) ended(spoke bool) toneKind {
 
 func near(hertz, wanted, by float32) bool { return hertz >= wanted-by && hertz <= wanted+by }
 
-// pitch returns the frequency of a pure tone in Hz; 0: no pure tone.
+// pitch returns the frequency of the block's audio in Hz, or 0 if the block is not a pure tone.
 func pitch(pcm *[blockLen]float32, energy float32) float32 {
 	if energy < leastEnergy {
 		return 0
@@ -156,7 +156,7 @@ func pitch(pcm *[blockLen]float32, energy float32) float32 {
 	if best == firstBin || best == lastBin || 2*(power[best-1]+power[best]+power[best+1]) < pure*blockLen*energy {
 		return 0
 	}
-	// The strengths of neighbouring bins give the exact pitch between them.
+	// The powers of the strongest bin and of its stronger neighbor give the exact pitch between them.
 	neighbor, toward := power[best+1], float32(1)
 	if power[best-1] > neighbor {
 		neighbor, toward = power[best-1], -1
@@ -170,7 +170,7 @@ func pitch(pcm *[blockLen]float32, energy float32) float32 {
 	return hertz
 }
 
-// goertzel returns the power at the pitch for which c is 2·cos.
+// goertzel returns the power of the audio at one pitch. c is the Goertzel coefficient 2·cos of this pitch.
 func goertzel(pcm *[blockLen]float32, c float32) float32 {
 	x := *pcm // a copy on the stack, which the race detector does not instrument
 	var s1, s2 float32

@@ -2,8 +2,8 @@ package amd
 
 import "strings"
 
-// phrases are typical words of machines, in lower case without punctuation. The order matters, because a screening
-// service also mentions a tone, and a voicemail also offers keys: the first match counts.
+// phrases are typical words of machines, in lower case without punctuation. The first match counts. The order matters,
+// because a screening service can also mention a tone, and a voicemail can also offer keys.
 var phrases = []struct {
 	class Class
 	said  []string
@@ -27,7 +27,7 @@ var phrases = []struct {
 	}},
 }
 
-// Words classifies an answer by its transcript; Unknown: no phrase of a machine was found.
+// Words classifies an answer by its transcript. It returns Unknown if the text has no typical phrase of a machine.
 func Words(text string) Class {
 	var b strings.Builder
 	space := true

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Rules for a DTMF tone (ITU-T Q.24), in blocks of blockLen samples of 8 kHz.
+// Limits for the detection of a DTMF tone (ITU-T Q.24). Durations are in blocks of blockLen samples of 8 kHz.
 const (
 	blockLen  = 102 // 12.75 ms; DTMF frequencies are at least 3 bins apart
 	beginWith = 2   // blocks of the same key that begin a press: a tone of 40 ms contains two
@@ -27,12 +27,12 @@ type Detector struct {
 	key    byte          // key being pressed; 0: none
 	length int           // blocks of the key so far
 	misses int
-	fresh  byte // key detected, but not for long enough yet
+	fresh  byte // key that is detected, but not for long enough yet
 	count  int
 	level  float32
 }
 
-// coefficients are 2·cos of each frequency: four rows, four columns.
+// coefficients holds the Goertzel coefficient 2·cos of each DTMF frequency: four row tones, then four column tones.
 var coefficients = func() (c [8]float32) {
 	for i, f := range [...]float64{697, 770, 852, 941, 1209, 1336, 1477, 1633} {
 		c[i] = float32(2 * math.Cos(2*math.Pi*f/8000))
@@ -40,10 +40,10 @@ var coefficients = func() (c [8]float32) {
 	return c
 }()
 
-// pad lists the keys by row and column.
+// pad lists the keys of the keypad by row and column.
 const pad = "123A456B789C*0#D"
 
-// Frame processes µ-law samples; true: a press has ended.
+// Frame processes µ-law samples. ended is true if a key press has ended; press then describes it.
 func (d *Detector) Frame(mu []byte) (press Press, ended bool) {
 	for len(mu) > 0 {
 		n := min(len(mu), blockLen-d.n)
@@ -59,7 +59,7 @@ func (d *Detector) Frame(mu []byte) (press Press, ended bool) {
 	return press, ended
 }
 
-// add runs the Goertzel filters, four at a time, so that their states stay in registers.
+// add passes samples to the Goertzel filters. It runs four filters at a time, so that their states stay in registers.
 func (d *Detector) add(mu []byte) {
 	var pcm [blockLen]float32
 	x := pcm[:len(mu)]
@@ -83,7 +83,7 @@ func (d *Detector) add(mu []byte) {
 	d.n += len(mu)
 }
 
-// block evaluates a block and starts the next.
+// block evaluates a complete block of samples and returns a key press that has ended with it.
 func (d *Detector) block() (Press, bool) {
 	key, energy := d.keyOfBlock(), d.energy
 	d.n, d.energy, d.tone = 0, 0, [8][2]float32{}
@@ -114,7 +114,7 @@ func (d *Detector) block() (Press, bool) {
 	return out, ended
 }
 
-// keyOfBlock returns the key of a block; 0: none.
+// keyOfBlock returns the key whose tones the block contains, or 0 if there is none.
 func (d *Detector) keyOfBlock() byte {
 	if d.energy < leastMean*blockLen {
 		return 0
@@ -135,7 +135,7 @@ func (d *Detector) keyOfBlock() byte {
 	return pad[4*row+column]
 }
 
-// strongest returns the index of the tone that stands out; -1: none.
+// strongest returns the index of the tone that is much stronger than all others, or -1 if there is none.
 func strongest(power []float32) int {
 	best := 0
 	for k, p := range power {

@@ -32,7 +32,7 @@ func detect(mu []byte) (keys string, presses []dtmf.Press) {
 	return keys, presses
 }
 
-// pair is a key press over a bad line: levels of both tones in dB of full scale, frequency deviation and noise.
+// pair describes a key press on a bad line: levels of both tones in dB of full scale, frequency deviation and noise.
 type pair struct {
 	low, high float64
 	off       float64

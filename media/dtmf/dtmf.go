@@ -1,6 +1,6 @@
 // Package dtmf sends and receives DTMF digits as telephone events (RFC 4733), and detects DTMF tones in audio. The
-// package handles payloads and timestamps, neither packets nor sockets. Its time base is the frames that the caller
-// requests.
+// package handles payloads and timestamps; the caller sends and receives the packets. Time advances only with the
+// frames that the caller processes.
 package dtmf
 
 import (
@@ -13,7 +13,7 @@ const PayloadLen = 4
 
 const keys = "0123456789*#ABCD"
 
-// Code returns the event code of a key; ok is false for other characters.
+// Code returns the RFC 4733 event code of a key. ok is false for a character that is not a key.
 func Code(key byte) (code uint8, ok bool) {
 	if key >= 'a' && key <= 'd' {
 		key -= 'a' - 'A'
@@ -30,7 +30,7 @@ type Event struct {
 	Duration uint16
 }
 
-// Parse reads a payload; false: the payload is too short.
+// Parse decodes a telephone event payload. It returns false if the payload is too short.
 func Parse(b []byte) (Event, bool) {
 	if len(b) < PayloadLen {
 		return Event{}, false

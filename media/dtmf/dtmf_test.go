@@ -10,13 +10,13 @@ import (
 	"github.com/callboard/callboard/media/dtmf"
 )
 
-// sent is a sent packet; the payload is nil in a gap.
+// sent is the packet of a frame with its encoded payload. The payload is nil if the frame has no event.
 type sent struct {
 	dtmf.Packet
 	payload []byte
 }
 
-// spell returns the packet of every frame while digits are sent.
+// spell sends digits in frames of n samples and returns the packet of every frame.
 func spell(t *testing.T, digits string, n int) []sent {
 	t.Helper()
 	var s dtmf.Sender
@@ -76,7 +76,8 @@ func TestDigitWithoutEndPacketIsReportedOnce(t *testing.T) {
 	assert.Equal(t, "7", got, "only the last end packet arrived")
 }
 
-// receive passes frames through a network that drops and repeats packets. Frames without an event are audio.
+// receive passes frames to a receiver through a network that drops and repeats packets as way says. It returns the
+// reported keys with their durations. Frames without an event are audio.
 func receive(frames []sent, n int, way func(i int) (lost, twice bool)) (keys string, lengths []uint32) {
 	var r dtmf.Receiver
 	hear := func(p dtmf.Press, ok bool) {

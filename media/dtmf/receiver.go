@@ -1,6 +1,6 @@
 package dtmf
 
-// Press is one received key press. Samples is its duration in units of the event's clock.
+// Press is one key press. Samples is its duration, in units of the clock of the telephone event or of the audio.
 type Press struct {
 	Key     byte
 	Samples uint32
@@ -13,21 +13,21 @@ const (
 	lateMost = 8000   // samples by which a packet may be late; beyond that, the sequence number has wrapped
 )
 
-// Receiver turns packets of telephone events (RFC 4733) into key presses, each reported once in spite of lost,
+// Receiver turns packets of telephone events (RFC 4733) into key presses. It reports each press once in spite of lost,
 // repeated or reordered packets. It does not rely on the timestamp alone: some senders change the timestamp within
 // a press, others use one timestamp for all presses. The zero value is ready.
 type Receiver struct {
 	last        press
 	hasLast     bool  // last is valid
 	open        bool  // the end of the last press has not arrived
-	quiet       int32 // samples since its last packet
+	quiet       int32 // samples since the last packet of the last press
 	audioSeq    uint16
 	hasAudioSeq bool    // audioSeq is the sequence number of audio after the last event packet
 	past        [4]span // presses that were reported
 	next        uint8
 }
 
-// span is the sequence number range of a press. Numbers between first and newest may be missing.
+// span is the range of sequence numbers of a press. Packets between first and newest may be missing.
 type span struct {
 	ssrc          uint32
 	first, newest uint16
@@ -38,26 +38,26 @@ type span struct {
 // press is the state of a received press.
 type press struct {
 	span
-	stamp    uint32 // of the newest packet
-	duration uint32 // in the current segment
-	before   uint32 // in earlier segments of a long press (RFC 4733 §2.5.1.3)
+	stamp    uint32 // timestamp of the newest packet
+	duration uint32 // duration in the current segment
+	before   uint32 // duration in earlier segments of a long press (RFC 4733 §2.5.1.3)
 }
 
-// Received is one packet of a telephone event.
+// Received is a received RTP packet with a telephone event payload.
 type Received struct {
 	SSRC, Timestamp uint32
 	Seq             uint16
 	Payload         []byte
 }
 
-// Sound records an audio packet, which separates two presses.
+// Sound records that an audio packet arrived. Audio between event packets separates two presses of the same key.
 func (r *Receiver) Sound(seq uint16) {
 	if r.hasLast && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
 		r.audioSeq, r.hasAudioSeq = seq, true
 	}
 }
 
-// Got processes an event packet; true: a press has ended.
+// Got processes a packet with a telephone event. It returns true and the key press if a press has ended.
 func (r *Receiver) Got(p Received) (Press, bool) {
 	e, ok := Parse(p.Payload)
 	if !ok || int(e.Code) >= len(keys) {
@@ -82,7 +82,7 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 	return ended, true
 }
 
-// startsPress says whether a packet of the same key, newer than all others, starts another press.
+// startsPress says whether a packet starts another press of the same key. The packet is the newest so far.
 func (r *Receiver) startsPress(p Received, e Event) bool {
 	parted := r.hasAudioSeq && int16(p.Seq-r.audioSeq) > 0 || r.quiet >= patience //nolint:gosec // modular
 	anew := uint32(e.Duration) < r.last.duration
@@ -98,7 +98,7 @@ func (r *Receiver) startsPress(p Received, e Event) bool {
 	return parted && anew || parted && apart || anew && apart
 }
 
-// continuePress processes a packet of the most recent press.
+// continuePress processes a further packet of the most recent press and returns the press if this packet ends it.
 func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 	l := &r.last
 	if l.duration == longest && p.Timestamp == l.stamp+longest {
@@ -116,8 +116,8 @@ func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 	return r.endPress()
 }
 
-// takeLate processes a packet that arrives out of order. The packet belongs to the most recent press, to an earlier
-// one, or is the only packet of its press.
+// takeLate processes a packet that arrives out of order. If the packet belongs to no known press, it is the only
+// received packet of its press, and takeLate returns that press.
 func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
 	if l := &r.last; l.contains(p, e) {
 		if int16(p.Seq-l.first) < 0 { //nolint:gosec // modular
@@ -137,12 +137,12 @@ func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
 	return Press{keys[e.Code], uint32(e.Duration)}, true
 }
 
-// contains says whether a packet belongs to a press, by its key and sequence number.
+// contains says whether a packet belongs to the press, by its stream, key and sequence number.
 func (l *span) contains(p Received, e Event) bool {
 	return l.ssrc == p.SSRC && l.code == e.Code && int16(p.Seq-l.first) >= -reorder && int16(p.Seq-l.newest) <= reorder //nolint:gosec // modular
 }
 
-// Pass advances the time by n samples of 8 kHz; true: a press whose end packets were lost has ended.
+// Pass advances the time by n samples of 8 kHz. It returns true and the press if a press without end packets times out.
 func (r *Receiver) Pass(n int) (Press, bool) {
 	if r.quiet < lateMost {
 		r.quiet += int32(n) //nolint:gosec // a frame
@@ -153,7 +153,7 @@ func (r *Receiver) Pass(n int) (Press, bool) {
 	return r.endPress()
 }
 
-// endPress ends the open press.
+// endPress ends the current press and returns it, or returns false if no press is in progress.
 func (r *Receiver) endPress() (Press, bool) {
 	if !r.open {
 		return Press{}, false

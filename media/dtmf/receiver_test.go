@@ -29,7 +29,7 @@ var senders = []sender{ //nolint:gochecknoglobals // a table
 	{name: "one end packet", ends: []uint32{0}},
 }
 
-// packet is a packet of the stream; without a payload it is audio.
+// packet is a packet of the sender's RTP stream. A packet without a payload is audio.
 type packet struct {
 	dtmf.Received
 	at int // sending time in frames of 20 ms
@@ -40,7 +40,7 @@ const (
 	pressGap     = 10 // frames between two presses
 )
 
-// write returns the packets of key presses and the audio between them.
+// write returns the packets of key presses and of the audio between them. events lists the indexes of the event packets.
 func (s sender) write(digits string) (packets []packet, events []int) {
 	frame, seq := 0, uint16(65520)
 	add := func(payload []byte, stamp uint32) {
@@ -83,7 +83,7 @@ func payload(code uint8, end bool, duration uint16) []byte {
 	return b
 }
 
-// hear feeds packets at their times to a receiver and returns the reported keys.
+// hear passes packets to a receiver at their sending times and returns the reported keys.
 func hear(packets []packet) (keys string) {
 	var r dtmf.Receiver
 	note := func(p dtmf.Press, ended bool) {
@@ -162,7 +162,7 @@ func twice(packets []packet, repeated ...int) (out []packet) {
 	return out
 }
 
-// delayed moves a packet behind some later ones.
+// delayed returns the packets with packet i moved behind the next by packets.
 func delayed(packets []packet, i, by int) []packet {
 	out := slices.Clone(packets)
 	for ; by > 0 && i+1 < len(out); by-- {
@@ -173,7 +173,7 @@ func delayed(packets []packet, i, by int) []packet {
 	return out
 }
 
-// A sequence number that wrapped since the last press must not count as a late packet.
+// The receiver must report a digit after a pause so long that the RTP sequence number has wrapped around.
 func TestReceiverReadsDigitAfterAnyPause(t *testing.T) {
 	t.Parallel()
 	for _, gap := range []int{32_000, 32_768, 40_000, 65_530, 65_536} {

@@ -1,6 +1,6 @@
 package dtmf
 
-// Durations of sent digits, in samples of 8 kHz.
+// Durations of sent digits, in samples of 8 kHz, and limits of the sender.
 const (
 	toneLen  = 800  // 100 ms
 	gapLen   = 480  // 60 ms, after the last end packet
@@ -10,7 +10,7 @@ const (
 	maxKeys  = 128
 )
 
-// Packet is a telephone event to be sent in a frame.
+// Packet is the telephone event that is to be sent in a frame, with its RTP timestamp and marker bit.
 type Packet struct {
 	Event     Event
 	Timestamp uint32
@@ -28,7 +28,7 @@ type Sender struct {
 	wait   int // samples of silence to wait
 }
 
-// Start discards the current digits and sends new ones; false: there is no digit to send.
+// Start discards the digits not sent yet and begins to send new ones. It returns false if there is no digit to send.
 func (s *Sender) Start(digits string) bool {
 	*s = Sender{digits: sendableDigits(digits)}
 	return s.Busy()
@@ -37,7 +37,7 @@ func (s *Sender) Start(digits string) bool {
 // Add sends more digits after the current ones.
 func (s *Sender) Add(digits string) { s.digits += sendableDigits(digits) }
 
-// sendableDigits returns the characters that can be sent, at most maxKeys.
+// sendableDigits returns the DTMF and pause characters of digits, at most maxKeys, and drops all others.
 func sendableDigits(digits string) string {
 	kept := make([]byte, 0, min(len(digits), maxKeys))
 	for i := 0; i < len(digits) && len(kept) < maxKeys; i++ {
@@ -48,10 +48,10 @@ func sendableDigits(digits string) string {
 	return string(kept)
 }
 
-// Busy says whether digits, or the gap after the last one, remain.
+// Busy says whether digits, or the gap after the last digit, remain to be sent.
 func (s *Sender) Busy() bool { return s.at < len(s.digits) || s.wait > 0 }
 
-// Next returns the packet of the frame of n samples that begins at timestamp; false: no packet in this frame.
+// Next returns the packet for a frame of n samples that begins at timestamp. It returns false if the frame has none.
 func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 	if s.wait > 0 {
 		s.wait = max(s.wait-n, 0)
@@ -87,5 +87,5 @@ func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 
 func isPause(c byte) bool { return c == 'w' || c == ',' }
 
-// Left returns the digits not sent completely.
+// Left returns the digits that are not completely sent.
 func (s *Sender) Left() string { return s.digits[s.at:] }

@@ -1,9 +1,9 @@
-// Package g722 encodes and decodes ITU-T G.722 at 64 kbit/s. The methods Wide use both bands, at 16 kHz. The
-// methods Narrow use the lower band only, at 8 kHz, which needs no resampling and half the CPU time. Names in
-// capitals are the blocks of the recommendation.
+// Package g722 encodes and decodes ITU-T G.722 at 64 kbit/s. The methods Wide process both bands, at 16 kHz. The
+// methods Narrow process the lower band only, at 8 kHz, which needs no resampling and half the CPU time. Names in
+// capitals in comments are the blocks of the recommendation.
 package g722
 
-// The tables of the recommendation.
+// Constant tables of ITU-T G.722.
 var (
 	qm2 = [4]int32{-7408, -1616, 7408, 1616}
 	qm4 = [16]int32{0, -20456, -12896, -8968, -6288, -4240, -2584, -1200, 20456, 12896, 8968, 6288, 4240, 2584, 1200, 0}
@@ -21,7 +21,7 @@ var (
 		2048, 2093, 2139, 2186, 2233, 2282, 2332, 2383, 2435, 2489, 2543, 2599, 2656, 2714, 2774, 2834,
 		2896, 2960, 3025, 3091, 3158, 3228, 3298, 3371, 3444, 3520, 3597, 3676, 3756, 3838, 3922, 4008,
 	}
-	// Change of the step's logarithm per code: WL by RL42 in the lower band, WH by RH2 in the higher band.
+	// Change of the logarithmic step size for each code: table WL by RL42 in the lower band, WH by RH2 in the higher band.
 	lowStep  = [16]int32{-60, 3042, 1198, 538, 334, 172, 58, -30, 3042, 1198, 538, 334, 172, 58, -30, -60}
 	highStep = [4]int32{798, -214, 798, -214}
 	qmf      = [12]int32{3, -11, 12, 32, -210, 951, 3876, -805, 362, -156, 53, -11}
@@ -33,7 +33,7 @@ const (
 	history             = 24 // samples that the band filters look at
 )
 
-// band is one half of the spectrum: the step size, and the predictor with two poles and six zeros.
+// band is the codec state of one half of the spectrum: the step size, and the predictor with two poles and six zeros.
 type band struct {
 	guess int32 // S: prediction of the next sample
 	zeros int32 // SZ: contribution of the zeros to the prediction
@@ -48,7 +48,7 @@ type band struct {
 
 func saturate(v int32) int32 { return min(max(v, -32768), 32767) }
 
-// rescale adapts the step size to a code: LOGSCL and SCALEL, or LOGSCH and SCALEH.
+// rescale adapts the step size to a code: blocks LOGSCL and SCALEL, or LOGSCH and SCALEH.
 func (b *band) rescale(by, most, shift int32) {
 	b.nb = min(max(b.nb*127>>7+by, 0), most)
 	v := ilb[b.nb>>6&31]
@@ -60,8 +60,8 @@ func (b *band) rescale(by, most, shift int32) {
 	b.step = v << 2
 }
 
-// adapt updates the predictor by a difference: RECONS and PARREC, UPPOL2, UPPOL1, UPZERO, DELAYA, FILTEP, FILTEZ
-// and PREDIC.
+// adapt updates the predictor by the quantized difference d: blocks RECONS, PARREC, UPPOL2, UPPOL1, UPZERO, DELAYA,
+// FILTEP, FILTEZ and PREDIC.
 func (b *band) adapt(d int32) {
 	r, p := saturate(b.guess+d), saturate(b.zeros+d)
 	same1, same2 := (p^b.p[0]) >= 0, (p^b.p[1]) >= 0
@@ -108,7 +108,7 @@ func (b *band) adapt(d int32) {
 	b.guess = saturate(poles + b.zeros)
 }
 
-// writeLow encodes a sample of the lower band with six bits: QUANTL, INVQAL and the adaptation.
+// writeLow encodes a sample of the lower band with six bits (block QUANTL) and adapts the band to the code.
 func (b *band) writeLow(x int32) byte {
 	e := saturate(x - b.guess)
 	size := e ^ e>>31
@@ -131,21 +131,22 @@ func (b *band) writeLow(x int32) byte {
 	return byte(code) // six bits
 }
 
-// readLow decodes six bits of the lower band: INVQBL and LIMIT.
+// readLow decodes six bits of the lower band: blocks INVQBL and LIMIT.
 func (b *band) readLow(code byte) int32 {
 	v := min(max(b.guess+b.step*qm6[code&63]>>15, -16384), 16383)
 	b.followLow(int32(code & 63))
 	return v
 }
 
-// followLow uses only the four upper bits, so that encoders that use the lower bits for data stay in step.
+// followLow adapts the lower band to a code. It ignores the two lowest of the six bits, so that the decoder also stays
+// synchronous with encoders that use these bits for data.
 func (b *band) followLow(code int32) {
 	d := b.step * qm4[code>>2] >> 15
 	b.rescale(lowStep[code>>2], lowMost, lowShift)
 	b.adapt(d)
 }
 
-// writeHigh encodes a sample of the higher band with two bits: QUANTH.
+// writeHigh encodes a sample of the higher band with two bits: block QUANTH.
 func (b *band) writeHigh(x int32) byte {
 	e := saturate(x - b.guess)
 	code := byte(3)

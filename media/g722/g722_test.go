@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/media/g722"
 )
 
-// ffmpeg converts in between two formats with ffmpeg, an independent implementation.
+// ffmpeg converts audio between two formats with ffmpeg, an independent implementation of the codec.
 func ffmpeg(t *testing.T, in []byte, from, to []string) []byte {
 	t.Helper()
 	args := append([]string{"-hide_banner", "-loglevel", "error"}, from...)
@@ -29,7 +29,7 @@ func ffmpeg(t *testing.T, in []byte, from, to []string) []byte {
 var (
 	rawWide   = []string{"-f", "s16le", "-ar", "16000", "-ac", "1"}
 	codedG722 = []string{"-f", "g722"}
-	// Without ffmpeg's optional trellis search, the recommendation determines every bit.
+	// encodeG722 disables ffmpeg's trellis search, so that the recommendation determines every bit of the output.
 	encodeG722 = []string{"-c:a", "g722", "-trellis", "0", "-f", "g722"}
 )
 
@@ -67,7 +67,7 @@ func words(rate, seconds int) []int16 {
 	return pcm
 }
 
-// snr returns the signal-to-noise ratio in dB, at the best shift.
+// snr returns the highest signal-to-noise ratio in dB of got against want, over shifts up to shiftMost samples.
 func snr(want, got []int16, shiftMost int) float64 {
 	best := math.Inf(-1)
 	for shift := range shiftMost + 1 {
@@ -116,7 +116,7 @@ func TestNarrowMatchesAudioAt8kHz(t *testing.T) {
 	require.Equal(t, len(ours), g722.NewDecoder().Narrow(ours, code))
 	assert.Greater(t, snr(pcm, ours, 2), 20.0)
 
-	// Both directions through ffmpeg and its resampler.
+	// ffmpeg decodes our stream, and we decode ffmpeg's stream. ffmpeg resamples to 8 kHz.
 	narrow := []string{"-f", "s16le", "-ar", "8000", "-ac", "1"}
 	theirs := fromBytes(ffmpeg(t, code, codedG722, narrow))
 	assert.Greater(t, snr(pcm, theirs, 40), 10.0)

@@ -1,17 +1,17 @@
 // Package jitter is an adaptive jitter buffer: it reorders received audio and outputs it at an even pace. It stores
-// 8 kHz µ-law samples by timestamp, so packets may have any length. Its time base is the frames that the caller
+// 8 kHz µ-law samples by timestamp, so packets may have any length. Time advances only with the frames that the caller
 // requests.
 package jitter
 
 import "github.com/callboard/callboard/media/g711"
 
-// All figures are in samples of 8 kHz: 8 samples are a millisecond.
+// Limits of the buffer. Times and lengths are in samples of 8 kHz: 8 samples are a millisecond.
 const (
 	minDelay = 320               // 40 ms
 	maxDelay = 1600              // 200 ms
 	ringLen  = 2048              // 256 ms; a power of two
 	longest  = 1024              // the longest packet
-	idle     = 1600              // after this time without audio, the next packet sets the clock anew
+	idle     = 1600              // after this time without audio, the next packet sets the playout clock anew
 	window   = 5 * 8000          // the delay shrinks at most by one step per window
 	step     = 160               // size of a delay change that needs no gap
 	fadeLen  = 3 * 160           // a concealed gap fades to silence within this time
@@ -25,7 +25,7 @@ const (
 // Verdict says what the buffer did with a packet.
 type Verdict uint8
 
-// The verdicts.
+// The results of Put for a packet.
 const (
 	Kept      Verdict = iota
 	Late              // arrived after its playout time; dropped
@@ -35,8 +35,8 @@ const (
 )
 
 // Buffer is an adaptive jitter buffer. The delay starts at 40 ms, grows to 200 ms as packets come late, and shrinks
-// when all come early. A sender's clock drift is corrected the same way, by one period of the voice at a time. The
-// zero value is ready and allocates memory with the first audio. Not safe for concurrent use.
+// when all packets come early. To change the delay, the buffer repeats or omits one pitch period of the voice at a
+// time, which also corrects the clock drift of the sender. The zero value is ready. Not safe for concurrent use.
 type Buffer struct {
 	store   *store
 	last    uint32 // timestamp of the last played audio, which stays in the ring for concealment
@@ -54,7 +54,7 @@ type Buffer struct {
 	noise   noise
 }
 
-// store is the memory for audio.
+// store is the ring buffer of received samples, with the timestamps of the last packets.
 type store struct {
 	ring   [ringLen]byte
 	have   [ringLen / 64]uint64 // bit set: which samples of the ring are present
@@ -64,7 +64,7 @@ type store struct {
 	newest uint32
 }
 
-// Put stores the samples of a packet.
+// Put stores the samples of a packet and says whether the packet was kept.
 func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	if len(mu) == 0 || len(mu) > longest {
 		return Unusable
@@ -112,8 +112,8 @@ func (b *Buffer) Put(timestamp uint32, mu []byte) Verdict {
 	return Kept
 }
 
-// Get writes the next samples to dst and returns how many of them were received. The others are concealed, or are
-// comfort noise if the peer sent its level.
+// Get writes the next samples to dst and returns how many of them were received. The remaining samples are concealed,
+// or are comfort noise if the peer sent its level.
 func (b *Buffer) Get(dst []byte) (received int) {
 	n := len(dst)
 	b.frame = n
@@ -157,7 +157,7 @@ func (b *Buffer) gap(dst []byte) {
 	b.conceal(dst)
 }
 
-// Delay returns how long the buffer holds a packet with no network jitter, in samples.
+// Delay returns how long a packet waits in the buffer if the network delivers it without jitter, in samples.
 func (b *Buffer) Delay() int {
 	if !b.started {
 		return minDelay
@@ -189,14 +189,15 @@ func (b *Buffer) anchor(timestamp uint32) {
 	b.lastN = 0
 }
 
-// increaseDelay delays the playout clock by the lateness of a packet, up to maxDelay.
+// increaseDelay delays playback by the lateness of a packet. The delay grows to at most maxDelay.
 func (b *Buffer) increaseDelay(late int) {
 	b.stretch = max(b.stretch, min(late, maxDelay-b.delay))
 	b.spare = max(b.spare, 0)
 	b.seen, b.margin = 0, unknown
 }
 
-// adapt shortens the delay by a step if every packet of a window came early enough.
+// adapt advances the measurement by n samples. It shortens the delay if every packet of the last 5 seconds came early
+// enough.
 func (b *Buffer) adapt(n int) {
 	b.seen += n
 	if b.seen < window {
@@ -208,7 +209,7 @@ func (b *Buffer) adapt(n int) {
 	b.seen, b.margin = 0, unknown
 }
 
-// conceal repeats the last played audio, ever softer, and is silent after 60 ms.
+// conceal fills a frame by repeating the last played audio with decreasing level. After 60 ms the output is silent.
 func (b *Buffer) conceal(dst []byte) {
 	past := b.missing - len(dst)
 	if b.lastN == 0 || past >= fadeLen {

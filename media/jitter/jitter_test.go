@@ -17,7 +17,7 @@ import (
 
 const n = 160
 
-// frame returns 20 ms of audio with a value that identifies frame i.
+// frame returns 20 ms of audio whose sample value identifies frame i.
 func frame(i int) []byte { return bytes.Repeat([]byte{byte(i%100 + 1)}, n) }
 
 func get(b *jitter.Buffer) []byte {
@@ -270,7 +270,8 @@ func TestHourOfClockDriftHasNoGapClickOrGrowingDelay(t *testing.T) {
 				}
 				for _, mu := range out {
 					now := g711.MuToLinear(mu)
-					// At 200 Hz, consecutive samples differ by at most 1257, and the µ-law step is at most 256.
+					// At 200 Hz, consecutive samples differ by at most 1257, and the µ-law step is at most 256. A larger difference is a
+					// click.
 					if d := int(now) - int(last); tick > 10 && max(d, -d) > 1257+600 {
 						clicks++
 					}

@@ -2,7 +2,7 @@ package jitter
 
 import "github.com/callboard/callboard/media/g711"
 
-// fill stores samples and marks them as present, 64 at a time.
+// fill stores samples and sets their bits in have, up to 64 bits at a time.
 func (s *store) fill(timestamp uint32, mu []byte) {
 	at := timestamp % ringLen
 	n := copy(s.ring[at:], mu)
@@ -22,7 +22,7 @@ func (s *store) putSamples(timestamp uint32, mu []byte) {
 	s.fill(timestamp, mu)
 }
 
-// note records a packet's timestamp in place of the oldest one.
+// note records a packet's timestamp in place of the oldest recorded timestamp.
 func (s *store) note(timestamp uint32) {
 	if s.filled == 0 || int32(timestamp-s.newest) > 0 { //nolint:gosec // modular
 		s.newest = timestamp
@@ -32,8 +32,8 @@ func (s *store) note(timestamp uint32) {
 	s.filled = min(s.filled+1, memory)
 }
 
-// knows says whether a packet with this timestamp arrived recently. A newer timestamp than all is unknown. Recent
-// ones are checked first, since copies follow closely.
+// knows says whether a packet with this timestamp arrived recently. A timestamp newer than all recorded ones did not.
+// The search starts with the latest packets, because a copy usually follows its original closely.
 func (s *store) knows(timestamp uint32) bool {
 	if s.filled == 0 || int32(timestamp-s.newest) > 0 { //nolint:gosec // modular
 		return false
@@ -46,7 +46,7 @@ func (s *store) knows(timestamp uint32) bool {
 	return false
 }
 
-// takeSamples moves samples into dst, with silence for missing ones, and returns how many were present.
+// takeSamples moves samples into dst, with silence for missing samples, and returns how many were present.
 func (s *store) takeSamples(timestamp uint32, dst []byte) (got int) {
 	at := timestamp % ringLen
 	for len(dst) > 0 {
@@ -90,7 +90,7 @@ func (s *store) whole(timestamp uint32, n int) bool {
 	return true
 }
 
-// restore puts played samples back into the ring, not marked as present, for concealment.
+// restore puts played samples back into the ring, where concealment can repeat them. They stay marked as absent.
 func (s *store) restore(timestamp uint32, played []byte) {
 	at := timestamp % ringLen
 	n := copy(s.ring[at:], played)

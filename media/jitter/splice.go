@@ -7,8 +7,8 @@ const (
 	spliceOf = 320 // the longest frame that is spliced
 )
 
-// splice fills a frame from more samples than its length, or from fewer. It leaves out or repeats one period of the
-// voice, with a crossfade that makes the change inaudible. False: too few samples are present.
+// splice fills a frame from more samples than its length, or from fewer. It omits or repeats one pitch period of the
+// voice, with a crossfade that makes the change inaudible. It returns false if too few samples are present.
 func (b *Buffer) splice(dst []byte) bool {
 	n := len(dst)
 	most := n / 2
@@ -48,13 +48,13 @@ func (b *Buffer) splice(dst []byte) bool {
 	return true
 }
 
-// discard drops samples without playing them.
+// discard removes the next n samples from the store and advances the playback position past them.
 func (b *Buffer) discard(n int) {
 	b.store.drop(b.play, n)
 	b.play += uint32(n) //nolint:gosec // a frame
 }
 
-// overlap crossfades from one audio into another within the first w samples, and then continues with the second.
+// overlap crossfades from one signal to another within the first w samples. The remaining samples come from the second.
 func overlap(dst []byte, from, to []int16, w int) {
 	w = min(w, len(dst))
 	for i := range w {
@@ -65,7 +65,7 @@ func overlap(dst []byte, from, to []int16, w int) {
 	}
 }
 
-// period returns the lag, up to most samples, at which w samples of audio are most similar to themselves.
+// period returns the pitch period of the audio: the lag, up to most samples, at which w samples are most similar.
 func period(pcm []int16, w, most int) int {
 	best, lag := -2.0, most
 	for l := shortest; l <= most; l++ {
@@ -74,7 +74,7 @@ func period(pcm []int16, w, most int) int {
 			x, y := float64(pcm[i]), float64(pcm[i+l])
 			ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
 		}
-		// The square of the correlation, with its sign, has the same order and needs no root.
+		// The signed square of the correlation has its maximum at the same lag and needs no square root.
 		r := ab
 		if r = r * max(r, -r); aa*bb > 0 {
 			r /= aa * bb
@@ -86,7 +86,7 @@ func period(pcm []int16, w, most int) int {
 	return lag
 }
 
-// peek decodes samples and leaves them in the store.
+// peek copies samples to pcm, decoded, without removing them from the store.
 func (s *store) peek(timestamp uint32, pcm []int16) {
 	for i := range pcm {
 		pcm[i] = g711.MuToLinear(s.ring[(timestamp+uint32(i))%ringLen])

@@ -16,12 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The packet floor is the CPU cost of a call's packets without any media processing. All calls share two sockets. A
-// thread wakes every 5 ms, reads all packets with recvmmsg, and sends a packet for a quarter of the calls with
-// sendmmsg.
+// The packet floor is the minimum CPU cost of a call's RTP packets, measured without any media processing. All calls
+// share two sockets. Every 5 ms a thread reads all packets with recvmmsg, and sends a packet for a quarter of the calls
+// with sendmmsg.
 
 const (
-	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // holds the number of calls and our two ports
+	floorPeer  = "CALLBOARD_MEDIA_BENCH_FLOOR" // environment variable with the number of calls and two ports
 	floorTime  = 4 * time.Second
 	floorBatch = 64
 )
@@ -33,7 +33,7 @@ type floorMessage struct {
 	n      uint32
 }
 
-// floorEnd is one side of the measurement.
+// floorEnd is one of the two processes that exchange packets in the measurement of the packet floor.
 type floorEnd struct {
 	fd, port  [2]int
 	target    [2]unix.RawSockaddrInet4
@@ -82,14 +82,14 @@ func newFloorEnd() (*floorEnd, error) {
 	return e, nil
 }
 
-// reach sets the ports of the other side.
+// reach sets the ports of the other process as the destination of packets.
 func (e *floorEnd) reach(ports [2]int) {
 	for i, port := range ports {
 		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
 	}
 }
 
-// run sends and receives packets for a duration.
+// run exchanges the packets of a number of calls with the other process for the duration d.
 func (e *floorEnd) run(calls int, d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -134,8 +134,8 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 	}
 }
 
-// BePeer runs the test binary as the peer of Floor or Sockets if one of these started it, and then returns true.
-// TestMain calls BePeer first and returns if it is true.
+// BePeer reports whether Floor or Sockets has started this process as its peer. If so, it first exchanges the packets
+// of the measurement. TestMain calls BePeer first and returns if it returns true.
 func BePeer() bool { return beFloorPeer() || beOwnPeer() }
 
 func beFloorPeer() bool {
@@ -154,10 +154,10 @@ func beFloorPeer() bool {
 	return true
 }
 
-// interval returns the 99th percentile of the time between two packets of a call. It shows how precisely the
-// machine keeps 20 ms.
+// interval returns the 99th percentile of the time between two packets of a call. The result shows how precisely the
+// machine keeps the packet interval of 20 ms.
 func interval(turns []time.Duration) time.Duration {
-	const frame = 4 // turns
+	const frame = 4 // turns between two packets of a call
 	var all []time.Duration
 	for i := frame; i < len(turns); i++ {
 		all = append(all, turns[i]-turns[i-frame])
@@ -169,8 +169,8 @@ func interval(turns []time.Duration) time.Duration {
 	return all[len(all)*99/100]
 }
 
-// Floor measures for four seconds with a number of calls. It returns the CPU cores that the packets of a thousand
-// calls need at least, and the 99th percentile of the packet interval.
+// Floor measures the packet floor with a number of calls for four seconds. It returns the minimum CPU cores for the
+// packets of a thousand calls, and the 99th percentile of the packet interval.
 func Floor(calls int) (cores float64, p99 time.Duration, err error) {
 	e, err := newFloorEnd()
 	if err != nil {
@@ -201,7 +201,7 @@ func Floor(calls int) (cores float64, p99 time.Duration, err error) {
 	return cores * 1000 / float64(calls), interval(e.turns), nil
 }
 
-// enough returns an error if packets were missing, because the measured cost would be too low.
+// enough returns an error if too few packets were sent or received, because the measured cost would be too low.
 func enough(calls, sent, got int) error {
 	if want := calls * 50 * int(floorTime/time.Second); sent < want*9/10 || got < want*8/10 {
 		return fmt.Errorf("mediatest: floor: %d packets sent, %d received, of %d", sent, got, want)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// BePeer returns false: Floor and Sockets need Linux.
+// BePeer returns false, because Floor and Sockets start peer processes on Linux only.
 func BePeer() bool { return false }
 
 // Floor returns errors.ErrUnsupported, because its system calls need Linux.

@@ -14,17 +14,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The socket floor is the CPU cost of a call's packets if each call has its own socket, as with a port per call. A
-// thread wakes every 5 ms and reads a quarter of the sockets with recvmmsg each. It then sends one packet from each
-// of these with sendto. Reads and writes alternate in groups of ownTogether sockets, which is the cheapest order.
+// The socket floor is the CPU cost of a call's RTP packets if each call has its own socket, as in a media engine.
+// Every 5 ms a thread reads a quarter of the sockets with recvmmsg and sends a packet from each with
+// sendto. It alternates between reading and sending in groups of ownTogether sockets, which is the cheapest order.
 const (
-	ownPeer     = "CALLBOARD_MEDIA_BENCH_SOCKETS" // holds the number of calls
+	ownPeer     = "CALLBOARD_MEDIA_BENCH_SOCKETS" // environment variable with the number of calls
 	ownTogether = 32
-	ownRoom     = 2 // packets per read; two have sometimes arrived
+	ownRoom     = 2 // packets per read, because sometimes two have arrived
 	ownBuffer   = 64 << 10
 )
 
-// ownEnd is one side of the measurement.
+// ownEnd is one of the two processes that exchange packets in the measurement of the socket floor.
 type ownEnd struct {
 	fd        []int
 	target    []unix.RawSockaddrInet4
@@ -37,7 +37,7 @@ type ownEnd struct {
 	turns     []time.Duration // time at which each turn's packets were sent
 }
 
-// newOwnEnd opens the sockets of a number of calls and writes their ports to tell.
+// newOwnEnd opens a socket for each call and writes the ports of the sockets to tell.
 func newOwnEnd(calls int, tell io.Writer) (*ownEnd, error) {
 	e := &ownEnd{target: make([]unix.RawSockaddrInet4, calls)}
 	for range calls {
@@ -69,7 +69,7 @@ func newOwnEnd(calls int, tell io.Writer) (*ownEnd, error) {
 	return e, nil
 }
 
-// reach reads the ports of the other side.
+// reach reads the ports of the other process from told and sets them as the destinations of packets.
 func (e *ownEnd) reach(told io.Reader) error {
 	for i := range e.target {
 		var port int
@@ -81,7 +81,7 @@ func (e *ownEnd) reach(told io.Reader) error {
 	return nil
 }
 
-// run sends and receives packets for a duration.
+// run exchanges packets with the other process for the duration d.
 func (e *ownEnd) run(d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -134,7 +134,7 @@ func (e *ownEnd) send(fd int, to *unix.RawSockaddrInet4) {
 	}
 }
 
-// beOwnPeer runs the peer of Sockets if Sockets started this process.
+// beOwnPeer runs the peer of Sockets if Sockets has started this process, and reports whether it has.
 func beOwnPeer() bool {
 	var calls int
 	if _, err := fmt.Sscan(os.Getenv(ownPeer), &calls); err != nil {
@@ -151,7 +151,7 @@ func beOwnPeer() bool {
 	return true
 }
 
-// Sockets measures like Floor, but with a socket per call.
+// Sockets measures the socket floor with a number of calls. It returns the same figures as Floor.
 func Sockets(calls int) (cores float64, p99 time.Duration, err error) {
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), fmt.Sprintf("%s=%d", ownPeer, calls))

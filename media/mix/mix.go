@@ -1,5 +1,5 @@
-// Package mix is a conference mixer: it adds up voices in frames of µ-law, and saturates sums that exceed the
-// range. It allocates nothing.
+// Package mix is a conference mixer: it adds up voices in frames of µ-law, and limits sums that exceed the sample
+// range. It allocates no memory.
 package mix
 
 import "github.com/callboard/callboard/media/g711"
@@ -7,7 +7,7 @@ import "github.com/callboard/callboard/media/g711"
 // FrameMost is the length of the longest frame, in samples: 40 ms of 8 kHz.
 const FrameMost = 320
 
-// Bus is the sum of one frame. The zero value is an empty frame. Not safe for concurrent use.
+// Bus holds the sum of all voices in one frame. The zero value is an empty frame. Not safe for concurrent use.
 type Bus struct {
 	sum [FrameMost]int32
 	n   int
@@ -19,7 +19,7 @@ func (b *Bus) Begin(n int) {
 	clear(b.sum[:b.n])
 }
 
-// Add adds a voice to the frame; samples beyond the frame are ignored.
+// Add adds a voice to the frame and ignores samples beyond the length of the frame.
 func (b *Bus) Add(mu []byte) {
 	mu = mu[:min(len(mu), b.n)]
 	sum := b.sum[:len(mu)]
@@ -28,14 +28,14 @@ func (b *Bus) Add(mu []byte) {
 	}
 }
 
-// Sum writes the frame to dst, which must be as long as the frame.
+// Sum writes the mixed frame to dst as µ-law. dst must be as long as the frame.
 func (b *Bus) Sum(dst []byte) {
 	for i, v := range b.sum[:min(b.n, len(dst))] {
 		dst[i] = g711.LinearToMu(saturate(v))
 	}
 }
 
-// Without writes the frame minus one voice, for the speaker of that voice.
+// Without writes the mixed frame without the voice own to dst. It is for the speaker of that voice.
 func (b *Bus) Without(dst, own []byte) {
 	n := min(b.n, len(dst), len(own))
 	for i, v := range b.sum[:n] {

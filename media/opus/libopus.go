@@ -6,7 +6,7 @@ package opus
 #cgo pkg-config: opus
 #include <opus.h>
 
-// opus_encoder_ctl has variable arguments, which cgo cannot call.
+// callboard_prepare calls opus_encoder_ctl, which has variable arguments, so that cgo cannot call it directly.
 static int callboard_prepare(OpusEncoder *e) {
 	int failed = opus_encoder_ctl(e, OPUS_SET_BITRATE(24000));
 	failed |= opus_encoder_ctl(e, OPUS_SET_COMPLEXITY(3));
@@ -39,7 +39,7 @@ func NewEncoder() *Encoder {
 	return &Encoder{e}
 }
 
-// Encode encodes a frame of 10, 20 or 40 ms and returns the number of bytes; 0: encoding failed.
+// Encode encodes a frame of 10, 20 or 40 ms and returns the number of bytes, or 0 if encoding fails.
 func (e *Encoder) Encode(dst []byte, pcm []int16) int {
 	if e.c == nil || len(dst) == 0 || len(pcm) == 0 {
 		return 0
@@ -67,7 +67,7 @@ func NewDecoder() *Decoder {
 	return &Decoder{d}
 }
 
-// Decode decodes a packet and returns the number of samples; 0: the packet is invalid. dst must hold 120 ms.
+// Decode decodes a packet and returns the number of samples, or 0 if the packet is invalid. dst must hold 120 ms.
 func (d *Decoder) Decode(dst []int16, packet []byte) int {
 	if d.c == nil || len(packet) == 0 || len(dst) == 0 {
 		return 0

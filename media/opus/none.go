@@ -5,7 +5,7 @@ package opus
 // Available says whether this build supports Opus.
 const Available = false
 
-// Encoder is the encoder of builds without Opus; it writes nothing.
+// Encoder is the encoder in builds without Opus. Its Encode method writes nothing.
 type Encoder struct{}
 
 // NewEncoder returns an encoder that writes nothing.
@@ -17,10 +17,10 @@ func (*Encoder) Encode([]byte, []int16) int { return 0 }
 // Close does nothing.
 func (*Encoder) Close() {}
 
-// Decoder is the decoder of builds without Opus; it returns nothing.
+// Decoder is the decoder in builds without Opus. Its Decode method returns no samples.
 type Decoder struct{}
 
-// NewDecoder returns a decoder that returns nothing.
+// NewDecoder returns a decoder that never returns samples.
 func NewDecoder() *Decoder { return &Decoder{} }
 
 // Decode decodes nothing and returns 0.

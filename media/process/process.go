@@ -1,5 +1,5 @@
-// Package process starts external programs with a minimal environment. It guarantees that they see no secret of the
-// service's environment.
+// Package process starts external programs with a minimal environment. No secret in the service's environment variables
+// reaches these programs.
 package process
 
 import (

@@ -1,11 +1,11 @@
-// Package reception counts the packets of an RTP stream: loss, copies and jitter, as RTCP receiver reports contain
-// them.
+// Package reception measures the reception of an RTP stream: lost and duplicate packets and jitter, for RTCP receiver
+// reports.
 package reception
 
 import "github.com/pion/rtp"
 
-// Receiver counts the packets of one stream: loss as in RFC 3550 §A.3, jitter as in §A.8. Its totals continue when
-// the source changes. Not safe for concurrent use.
+// Receiver counts the packets of one stream. Loss follows RFC 3550 §A.3, and jitter follows §A.8. The totals continue
+// when the stream's SSRC changes. Not safe for concurrent use.
 type Receiver struct {
 	started   bool
 	ssrc      uint32
@@ -22,10 +22,10 @@ type Receiver struct {
 	receivedR uint64
 }
 
-// Totals are the packets received, lost and repeated. Received and Lost count no copies.
+// Totals are the numbers of packets received, lost and duplicated. Received and Lost do not count duplicates.
 type Totals struct{ Received, Lost, Repeated uint64 }
 
-// Report is the content of a receiver report block.
+// Report is the content of a report block in an RTCP receiver report.
 type Report struct {
 	SSRC     uint32
 	Fraction uint8 // lost share since the last report, of 256
@@ -43,15 +43,15 @@ const (
 // Verdict says how a packet continues the stream.
 type Verdict uint8
 
-// The verdicts.
+// The results of Got for a packet.
 const (
 	Next     Verdict = iota // the next packets of the source
 	Anew                    // the first packet of a source, or after a restart of the source
 	Repeated                // a copy, or a packet too old to be checked for copies
 )
 
-// Got counts a packet; arrived is the arrival time in timestamp units, from any origin. timed is false for a
-// telephone event, whose timestamp stays that of its start, so it does not count for jitter.
+// Got counts a packet. arrived is the arrival time in timestamp units, from any origin. timed is false for a telephone
+// event: its timestamp is that of the start of the event, so it must not count for jitter.
 func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
 	if !r.started || p.SSRC != r.ssrc {
 		r.restart(p, arrived)
@@ -101,7 +101,7 @@ func (r *Receiver) expected() uint64 {
 	return uint64(r.highest-r.base) + 1
 }
 
-// Totals returns the counts over all sources.
+// Totals returns the packet counts of the stream over all SSRCs.
 func (r *Receiver) Totals() Totals {
 	t := r.past
 	t.Received += r.received
@@ -121,7 +121,7 @@ func (r *Receiver) Worst() float64 { return r.worst }
 // Afresh restarts the measurement that Worst returns.
 func (r *Receiver) Afresh() { r.worst = r.jitter }
 
-// Report returns the block for the next receiver report; false: no packet has been received.
+// Report returns the report block for the next receiver report. It returns false if no packet has been received.
 func (r *Receiver) Report() (Report, bool) {
 	if !r.started {
 		return Report{}, false

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// full limits the file size of this process until freed is called.
+// full simulates a full disk: it limits the size of files that this process writes until freed is called.
 func full(t *testing.T, size uint64) (freed func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -30,7 +30,8 @@ func full(t *testing.T, size uint64) (freed func()) {
 	return freed
 }
 
-// A disk that is full for a while leaves a gap of that time. A disk that stays full cuts off the end.
+// A disk that is full for a while must leave a gap of that duration in the recording. A disk that stays full must cut
+// off the end.
 func TestFullDiskLeavesGapInRecording(t *testing.T) { //nolint:paralleltest // the limit is the process's
 	for what, stays := range map[string]bool{"for a while": false, "to the end": true} {
 		t.Run(what, func(t *testing.T) {

@@ -22,7 +22,7 @@ func NewPool(writers int, format wav.Format) *Pool {
 	return p
 }
 
-// Close waits until every closed recording is on disk and stops the writers. Afterwards no recorder may be used.
+// Close waits until every closed recording is on disk and stops the writers. After Close no recorder may be used.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	if p.ended {
@@ -35,7 +35,7 @@ func (p *Pool) Close() {
 	p.work.Wait()
 }
 
-// enlist adds a recorder to the list of those with data, unless it is listed.
+// enlist adds a recorder to the list of recorders with waiting data, unless it is listed. now wakes a writer at once.
 func (p *Pool) enlist(r *Recorder, now bool) {
 	r.mu.Lock()
 	listed := r.listed
@@ -86,7 +86,7 @@ func (p *Pool) borrow() *scratch {
 	return new(scratch)
 }
 
-// next serves one recorder; false: none has data.
+// next writes the waiting data of one recorder. It returns false if no recorder has data.
 func (p *Pool) next() bool {
 	p.mu.Lock()
 	if len(p.ready) == 0 {
@@ -104,7 +104,8 @@ func (p *Pool) serve(r *Recorder) {
 	if !drainGuarded(r) {
 		return
 	}
-	// The sync runs in another goroutine, because it takes long, and file systems sync many files as fast as one.
+	// The sync to disk runs in another goroutine, because it takes long. File systems sync many files at a time as fast as
+	// one.
 	p.work.Go(func() {
 		p.finish <- struct{}{}
 		defer func() { <-p.finish }()
@@ -117,7 +118,7 @@ func (p *Pool) serve(r *Recorder) {
 	})
 }
 
-// drainGuarded drains a recorder. A panic fails only this recording, and its waiting data is discarded.
+// drainGuarded writes a recorder's waiting data. A panic fails this recording only, whose waiting data is discarded.
 func drainGuarded(r *Recorder) (ended bool) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -1,5 +1,5 @@
 // Package record writes the audio of calls to stereo WAV files, µ-law or linear: the caller on the left, the agent
-// on the right. Callers of a Recorder never wait for the disk. The file's time is the number of samples written.
+// on the right. Callers of a Recorder never wait for the disk. The position in a file is the number of samples written.
 package record
 
 import (
@@ -19,13 +19,12 @@ import (
 )
 
 const (
-	// pieceLen is the number of bytes per write: half a second of two channels. Pieces end at multiples of their
-	// length in the file, because the kernel writes aligned pieces at half the cost. Longer pieces cost the same
-	// per byte.
+	// pieceLen is the number of bytes per write: half a second of two channels. In the file, pieces end at multiples of
+	// pieceLen, because the kernel writes aligned pieces at half the cost. Longer pieces cost the same per byte.
 	pieceLen = 8192
-	// blockLen is the size of the memory blocks that a piece fills one by one, so that on average little more than
-	// half a piece is allocated. Six blocks are a piece. Each block fits into 1408 bytes, a size class of the Go
-	// allocator.
+	// blockLen is the size of the memory blocks of a piece. A recorder allocates the six blocks of a piece one by one as
+	// audio arrives, so on average it holds little more than half a piece. A block fits into 1408 bytes, a size class of
+	// the Go allocator.
 	blockLen  = 1366
 	maxQueued = 360   // blocks of one recorder waiting for the disk: half a minute
 	maxTotal  = 24000 // blocks of all recorders: 32 MB
@@ -40,7 +39,7 @@ type Result struct {
 	Err      error // why the whole recording is lost
 }
 
-// block is a part of a piece of the file. Blocks that are dropped become silence in the file.
+// block is recorded audio of both channels that waits for the disk. Dropped blocks become silence in the file.
 type block struct {
 	at   int64 // position in the file: number of samples before the block
 	n    int
@@ -49,7 +48,7 @@ type block struct {
 	data [blockLen]byte
 }
 
-// scratch is a buffer in which a writer assembles a piece.
+// scratch is a buffer in which a writer goroutine assembles a piece of the file.
 type scratch struct {
 	mu   [pieceLen]byte
 	wide [2 * pieceLen]byte // buffer for linear samples
@@ -57,7 +56,7 @@ type scratch struct {
 
 // Recorder records the audio of one call. Write, Silence and Close must not be called concurrently.
 type Recorder struct {
-	// The fields used for each frame, on one cache line.
+	// These fields are used for each frame. They are next to each other to share a cache line.
 	pool    *Pool
 	open    *block
 	filling []*block // earlier blocks of the same piece
@@ -75,7 +74,7 @@ type Recorder struct {
 	discarded bool  // the file is to be removed
 	continued bool  // another process may have written the beginning of the file
 
-	// Owned by the writer that currently serves this recorder.
+	// Only the writer goroutine that currently serves this recorder uses the following fields.
 	taken   []*block
 	file    *os.File
 	written int64 // position up to which the file is written
@@ -88,8 +87,8 @@ func (p *Pool) Create(path string) *Recorder {
 	return &Recorder{pool: p, path: path, final: -1, done: make(chan Result, 1)}
 }
 
-// Continue is Create for a recording that another process has started. The caller counts samples from the beginning
-// of the file. If the file is missing or has another format, the first part is silence.
+// Continue starts a recording that continues the file of another process. The caller counts samples from the beginning
+// of the file. If the file is missing or has another format, the earlier time is silence in a new file.
 func (p *Pool) Continue(path string) *Recorder {
 	r := p.Create(path)
 	r.continued = true
@@ -123,7 +122,7 @@ func (r *Recorder) Write(left, right []byte) {
 	}
 }
 
-// interleave combines two channels, four samples at a time.
+// interleave combines two channels into stereo samples, four samples at a time.
 func interleave(dst, left, right []byte) {
 	i := 0
 	for ; i+4 <= len(left); i += 4 {
@@ -135,7 +134,7 @@ func interleave(dst, left, right []byte) {
 	}
 }
 
-// spread inserts a zero byte after each byte.
+// spread inserts a zero byte after each byte of v.
 func spread(v uint32) uint64 {
 	x := uint64(v)
 	x = (x | x<<16) & 0x0000FFFF0000FFFF
@@ -165,7 +164,7 @@ func (r *Recorder) Close() <-chan Result {
 	return r.done
 }
 
-// Discard ends the recording like Close and removes the file: the Result has no path.
+// Discard ends the recording like Close and removes the file. The Result has no path.
 func (r *Recorder) Discard() <-chan Result {
 	r.mu.Lock()
 	r.discarded = true
@@ -188,7 +187,7 @@ func (r *Recorder) openFile() {
 	c.room, c.last = min(left, blockLen), left <= blockLen
 }
 
-// queuePiece passes the current piece to the writers, or drops it if too many blocks are waiting.
+// queuePiece passes the blocks of the current piece to the writers. It drops them if too many blocks are waiting.
 func (r *Recorder) queuePiece() {
 	if r.open != nil {
 		r.filling, r.open = append(r.filling, r.open), nil
@@ -213,7 +212,7 @@ func (r *Recorder) queuePiece() {
 	r.filling = r.filling[:0]
 }
 
-// drain writes the waiting blocks. It returns true once, when the recording is closed and completely written.
+// drain writes the waiting blocks. It returns true, once, when the recording is closed and all blocks are written.
 func (r *Recorder) drain() bool {
 	for {
 		r.mu.Lock()
@@ -230,7 +229,7 @@ func (r *Recorder) drain() bool {
 	}
 }
 
-// writeTaken writes the taken blocks piece by piece and frees them.
+// writeTaken writes the blocks that drain took from the queue, piece by piece, and frees them.
 func (r *Recorder) writeTaken() {
 	defer func() {
 		r.pool.waiting.Add(-int64(len(r.taken)))
@@ -255,19 +254,19 @@ func (r *Recorder) writeTaken() {
 	}
 }
 
-// recordGap records an error and continues after the last complete write. The missing audio becomes silence if later
-// writes succeed.
+// recordGap records a write error and moves back to the end of the last complete write. If later writes succeed, the
+// missing audio becomes silence.
 func (r *Recorder) recordGap(why error) {
 	r.gap = cmp.Or(r.gap, why)
 	_, r.err = r.file.Seek(r.size(r.written), io.SeekStart)
 }
 
-// size returns the length in bytes of a file with a number of samples.
+// size returns the length in bytes of a file that contains the given number of samples.
 func (r *Recorder) size(samples int64) int64 {
 	return wav.HeaderLen + samples*int64(r.pool.format.Bytes())
 }
 
-// write writes consecutive blocks, at most a piece.
+// write writes consecutive blocks of audio, at most a piece, after silence for a gap before them.
 func (r *Recorder) write(blocks []*block) error {
 	if err := r.fill(blocks[0].at); err != nil {
 		return err
@@ -297,7 +296,7 @@ func toLinear(out, mu []byte) []byte {
 	return out
 }
 
-// create creates the file if it does not exist; false: creating failed, and may be tried again.
+// create creates the file if it does not exist. It returns false if that fails; a later call may succeed.
 func (r *Recorder) create() bool {
 	if r.file != nil {
 		return true
@@ -323,7 +322,7 @@ func (r *Recorder) create() bool {
 	return true
 }
 
-// reopen continues the file of another process; false: the file is missing or unusable.
+// reopen continues the file of another process. It returns false if the file is missing or unusable.
 func (r *Recorder) reopen() bool {
 	format, size, err := wav.Begun(r.path)
 	if err != nil || format != r.pool.format {
@@ -415,7 +414,7 @@ func (r *Recorder) remove() error {
 	return errors.Join(r.file.Close(), os.Remove(r.path))
 }
 
-// sendResult delivers the result once.
+// sendResult delivers the result of the recording to the channel that Close returned.
 func (r *Recorder) sendResult(err error) {
 	out := Result{Path: r.path, Duration: time.Duration(r.written/channels) * time.Second / 8000, Gap: r.gap}
 	if r.discarded {
@@ -436,7 +435,7 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Pool is the set of writers that all recorders of a process share.
+// Pool is the set of writer goroutines that all recorders of a process share.
 type Pool struct {
 	format    wav.Format
 	blocks    sync.Pool

@@ -27,7 +27,7 @@ func pool(t *testing.T) *record.Pool {
 	return p
 }
 
-// pour writes audio in frames of 20 ms.
+// pour writes audio to a recorder in frames of 20 ms.
 func pour(r *record.Recorder, left, right []byte) {
 	for i := 0; i < len(left); i += 160 {
 		r.Write(left[i:min(i+160, len(left))], right[i:min(i+160, len(left))])
@@ -170,7 +170,7 @@ func TestConcurrentRecordingsAreComplete(t *testing.T) {
 	}
 }
 
-// A recording of a killed process continues in another process. The time between is silence.
+// Another process continues the recording of a killed process. The time between both processes must be silence.
 func TestContinueAppendsToRecordingOfKilledProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "call.wav")
 	left, right := tone.Beep(time.Second), tone.Make(time.Second, 0.2, 300)

@@ -9,27 +9,27 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// Values of Format.Name.
+// Encoding names in Format.Name that need special treatment, in upper case.
 const (
 	Event = "TELEPHONE-EVENT" // RFC 4733
 	Noise = "CN"              // RFC 3389
 	Opus  = "OPUS"            // RFC 7587
 )
 
-// ErrNoKeys is returned if one side requires SRTP and the peer's SDP has no supported key.
+// ErrNoKeys is returned if one party requires SRTP and the peer's SDP has no supported key.
 var ErrNoKeys = errors.New("sdp: no keys in common")
 
 // Privacy says whether SRTP may or must be used.
 type Privacy uint8
 
-// The values of Privacy.
+// The privacy requirements of a session.
 const (
 	Clear   Privacy = iota // no SRTP
 	Either                 // SRTP if the peer supports it
 	Private                // SRTP only
 )
 
-// Terms is what the local side accepts.
+// Terms holds what the local party accepts in a negotiation with the peer's SDP.
 type Terms struct {
 	Codecs     []Format // our codecs, in order of preference
 	Events     bool     // telephone events are accepted
@@ -44,7 +44,7 @@ type Terms struct {
 // NoStream is the value of Agreed.Stream after the audio stream was removed.
 const NoStream = -1
 
-// Agreed is the negotiated media, from the local view.
+// Agreed is the result of a negotiation, from the view of the local party.
 type Agreed struct {
 	Stream  int            // index of the peer's m= line, or NoStream
 	Codec   Format         // codec that we send, with the peer's payload type
@@ -64,8 +64,8 @@ type Agreed struct {
 	Key     srtp.Attribute // peer's key; our answer uses its tag and suite
 }
 
-// Agree negotiates the peer's SDP with our terms. In an answer to the peer's offer, our order of codecs decides, or
-// the peer's with TheirOrder. If the peer answers, we send the first codec of the answer that we support.
+// Agree negotiates the peer's SDP with our terms. If the peer's SDP is an offer, our order of codecs decides, or
+// the peer's with TheirOrder. If it is an answer, we send with the first codec of the answer that we support.
 func Agree(theirs *Session, want Terms) (Agreed, error) {
 	failed := error(&refusal{ErrNoAudio, theirs.noStreamReason()})
 	for _, secure := range [...]bool{true, false} {
@@ -88,8 +88,8 @@ func Agree(theirs *Session, want Terms) (Agreed, error) {
 	return Agreed{}, failed
 }
 
-// moreSpecific selects the error to report: a missing key before different codecs, and both before a missing
-// stream.
+// moreSpecific selects the error to report if no stream is accepted. A missing SRTP key precedes missing codecs, and
+// both precede a missing audio stream.
 func moreSpecific(before, now error) error {
 	if errors.Is(before, ErrNoKeys) && errors.Is(now, ErrNoAudio) {
 		return before
@@ -97,8 +97,8 @@ func moreSpecific(before, now error) error {
 	return now
 }
 
-// AudioDeclined reports whether every audio stream has port 0. In an answer that declines the audio; in a re-INVITE
-// it removes the audio (RFC 3264 §6, §8.2).
+// AudioDeclined reports whether every audio stream has port 0. Such an answer declines the audio, and such a re-INVITE
+// removes it (RFC 3264 §6, §8.2).
 func (s *Session) AudioDeclined() bool {
 	audio := false
 	for _, m := range s.Media {
@@ -110,7 +110,7 @@ func (s *Session) AudioDeclined() bool {
 	return audio
 }
 
-// noStreamReason returns why a description has no audio stream to accept.
+// noStreamReason returns the reason why an SDP has no usable audio stream, as text for an error.
 func (s *Session) noStreamReason() string {
 	if s.AudioDeclined() {
 		return "the audio stream is declined by port 0"
@@ -118,7 +118,7 @@ func (s *Session) noStreamReason() string {
 	return "there is no m=audio line"
 }
 
-// agree negotiates one stream, encrypted or not.
+// agree negotiates one audio stream, as SRTP if secure is set, else as unencrypted RTP.
 func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 	a := Agreed{
 		Held: m.Held(), Silent: !m.Direction.Sends(), PTime: m.ptime(want.PTime), Offered: want.Offered, Mux: m.Mux && want.Offered,
@@ -169,7 +169,7 @@ func (m *Media) agree(want Terms, secure bool) (Agreed, error) {
 	return a, nil
 }
 
-// protect selects the key with which the peer encrypts.
+// protect selects the SRTP key of the peer. It returns an error if the stream's encryption does not meet our terms.
 func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	switch {
 	case !secure && !m.allowsRTP():
@@ -195,7 +195,7 @@ func (a *Agreed) protect(m *Media, want Terms, secure bool) error {
 	return &refusal{ErrNoKeys, "the answer names an SRTP key that was not offered"}
 }
 
-// formatNames lists at most eight formats as in a=rtpmap.
+// formatNames lists the names of at most eight formats, as in a=rtpmap, for an error text.
 func formatNames(formats []Format) string {
 	const most = 8
 	var b strings.Builder
@@ -215,7 +215,7 @@ func formatNames(formats []Format) string {
 	return b.String()
 }
 
-// staticCodec returns the name of an unsupported codec with a static payload type (RFC 3551 §6).
+// staticCodec returns the name of an unsupported codec with a static payload type (RFC 3551 §6), for an error text.
 func staticCodec(payloadType uint8) string {
 	switch payloadType {
 	case 3:
@@ -230,8 +230,8 @@ func staticCodec(payloadType uint8) string {
 	return ""
 }
 
-// relatedFormat returns the format of telephone events or comfort noise for a codec. It prefers the codec's clock rate,
-// because both share their timestamps.
+// relatedFormat returns the peer's format of telephone events or comfort noise for use with a codec. It prefers a format
+// with the codec's clock rate, because both share the timestamps of the stream.
 func (m *Media) relatedFormat(name string, clock int) (found Format) {
 	for _, f := range m.Formats {
 		if f.Name == name && f.Channels <= 1 && (found.Name == "" || f.Clock == clock && found.Clock != clock) {
@@ -269,7 +269,7 @@ func prefer(common, ours []Format) Format {
 	return common[0]
 }
 
-// ptime returns the packet length that the peer asks for, if supported.
+// ptime returns the packet length in ms for the peer's request, or for otherwise without one: 10, 20, 30 or 40.
 func (m *Media) ptime(otherwise int) int {
 	want := m.PTime
 	if want == 0 {

@@ -13,15 +13,15 @@ import (
 // reader is the state of parsing an SDP line by line.
 type reader struct {
 	out       Session
-	addr      netip.Addr // the session's c=
-	host      string     // host name in the session's c=
+	addr      netip.Addr // address in the c= line of the session
+	host      string     // host name in the c= line of the session
 	direction Direction
 	version   bool
 }
 
-// Parse parses an SDP. It accepts what carriers send: no final newline, bare LF, no s= or t=, c= after t=, unknown
-// lines. Unusable lines are ignored and listed in Session.Ignored. An error wraps ErrSyntax if the text is not SDP
-// of version 0, or ErrTooLarge.
+// Parse parses an SDP. It tolerates deviations that carriers send: no final newline, bare LF, no s= or t=, c= after t=,
+// unknown lines. Unusable lines are ignored and listed in Session.Ignored. An error wraps ErrSyntax if the text is not
+// SDP of version 0, or ErrTooLarge.
 func Parse(b []byte) (*Session, error) {
 	if len(b) > maxBytes {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, len(b))
@@ -136,8 +136,8 @@ func isHostName(text string) bool {
 	return letters && len(text) <= 253 //nolint:mnd // RFC 1035 section 2.3.4
 }
 
-// media parses "audio 49170[/2] RTP/AVP 0 8 101". An unreadable stream keeps its position with port 0, because the
-// answer must refuse it at that position (RFC 3264 §6).
+// media parses the value of an m= line, "audio 49170[/2] RTP/AVP 0 8 101". It keeps an unreadable stream with port 0,
+// because the answer must refuse the stream at its position (RFC 3264 §6).
 func (r *reader) media(n int, value string) (why string, err error) {
 	f := strings.Fields(value)
 	if len(r.out.Media) == maxMedia || len(f)-3 > maxFormats {
@@ -175,7 +175,7 @@ func (r *reader) media(n int, value string) (why string, err error) {
 	return why, nil
 }
 
-// static returns the supported codec of a static payload type (RFC 3551 §6); "": none.
+// static returns the name of the supported codec with this static payload type (RFC 3551 §6), or "".
 func static(payloadType uint8) string {
 	switch payloadType {
 	case 0:
@@ -231,7 +231,7 @@ func (r *reader) attribute(value string) (why string) {
 	return ""
 }
 
-// crypto parses an a=crypto line; an unsupported line is skipped (RFC 4568).
+// crypto parses the value of an a=crypto line (RFC 4568). It ignores a line with unsupported parameters.
 func (m *Media) crypto(arg string) {
 	m.Keyed = true
 	if len(m.Crypto) == maxCrypto {
@@ -242,7 +242,7 @@ func (m *Media) crypto(arg string) {
 	}
 }
 
-// rtpmap parses "101 telephone-event/8000[/1]".
+// rtpmap parses the value of an a=rtpmap line, "101 telephone-event/8000[/1]".
 func (m *Media) rtpmap(arg string) (why string) {
 	kind, encoding, ok := strings.Cut(strings.TrimSpace(arg), " ")
 	part := strings.Split(strings.TrimSpace(encoding), "/")
@@ -268,7 +268,7 @@ func (m *Media) rtpmap(arg string) (why string) {
 	return ""
 }
 
-// eachFormat calls do for each format with a payload type; false: the m= line does not list the type.
+// eachFormat calls do for each format with the payload type kind. It returns false if the m= line does not list it.
 func (m *Media) eachFormat(kind string, do func(*Format)) (found bool) {
 	t, err := strconv.ParseUint(kind, 10, 7)
 	if err != nil {
@@ -283,7 +283,7 @@ func (m *Media) eachFormat(kind string, do func(*Format)) (found bool) {
 	return found
 }
 
-// rtcp parses "port [IN IP4 address]" (RFC 3605); an unreadable value is ignored.
+// rtcp parses the value of an a=rtcp line, "port [IN IP4 address]" (RFC 3605). It ignores an unreadable value.
 func (m *Media) rtcp(arg string) {
 	f := strings.Fields(arg)
 	if len(f) == 0 {
@@ -302,7 +302,7 @@ func (m *Media) rtcp(arg string) {
 	m.RTCP = netip.AddrPortFrom(addr.Unmap(), uint16(port))
 }
 
-// millis parses a length in milliseconds, rounding the fractions that some peers send.
+// millis parses a length in milliseconds. Some peers send fractions, which are rounded.
 func millis(arg string) int {
 	v, err := strconv.ParseFloat(strings.TrimSpace(arg), 64)
 	if err != nil || !(v >= 1 && v <= 1000) {

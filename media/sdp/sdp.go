@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// Limits on the SDP of an untrusted peer.
+// Limits on the SDP that a peer sends, because the peer is not trusted.
 const (
 	maxBytes   = 16 << 10
 	maxLines   = 512
@@ -30,22 +30,22 @@ var (
 	ErrNoAudio  = errors.New("sdp: no audio in common")
 )
 
-// Ignored is an unusable line of an SDP; such a line is ignored (RFC 8866 §5.13).
-type Ignored struct { // line number, from 1
-	Line   int    // of the line, at most 80 bytes
-	Text   string // cause of the problem
-	Reason string // cause of the problem
+// Ignored is an unusable line of an SDP, which the parser ignores (RFC 8866 §5.13).
+type Ignored struct {
+	Line   int    // line number, from 1
+	Text   string // text of the line, at most 80 bytes
+	Reason string // why the line is unusable
 }
 
-// String returns the ignored line as a sentence.
+// String returns a sentence that says which line is ignored and why.
 func (i Ignored) String() string {
 	return fmt.Sprintf("line %d (%s) is ignored: %s", i.Line, i.Text, i.Reason)
 }
 
-// Direction says which side sends, from the view of the description's author.
+// Direction is the direction of a stream, from the view of the SDP's author.
 type Direction uint8
 
-// The directions. Default: SendRecv.
+// The directions of a stream (RFC 8866 §6.7). Default: SendRecv.
 const (
 	SendRecv Direction = iota
 	SendOnly
@@ -53,18 +53,18 @@ const (
 	Inactive
 )
 
-// String returns the name of the attribute.
+// String returns the name of the SDP attribute for the direction.
 func (d Direction) String() string {
 	return [...]string{"sendrecv", "sendonly", "recvonly", "inactive"}[d&3]
 }
 
-// Sends says whether the author sends audio.
+// Sends says whether the author of the SDP sends audio.
 func (d Direction) Sends() bool { return d == SendRecv || d == SendOnly }
 
-// Receives says whether the author receives audio.
+// Receives says whether the author of the SDP receives audio.
 func (d Direction) Receives() bool { return d == SendRecv || d == RecvOnly }
 
-// Mirror returns the direction from the view of the other side.
+// Mirror returns the same direction from the view of the peer.
 func (d Direction) Mirror() Direction {
 	switch d {
 	case SendOnly:
@@ -85,7 +85,7 @@ type Format struct {
 	Params   string // from a=fmtp
 }
 
-// Is says whether two formats are the same codec, with any payload types.
+// Is says whether two formats are the same codec. Their payload types may differ.
 func (f Format) Is(other Format) bool {
 	return f.Name == other.Name && f.Clock == other.Clock && max(f.Channels, 1) == max(other.Channels, 1)
 }
@@ -115,15 +115,15 @@ type Session struct {
 	Ignored []Ignored // unusable lines, at most 16
 }
 
-// allowsRTP says whether the stream may be unencrypted RTP; secure says whether it may be SRTP with keys from the SDP.
-// RTP/AVP with a=crypto allows both, and the answerer chooses.
+// allowsRTP says whether the stream may be unencrypted RTP. The method allowsSRTP says whether the stream may be SRTP.
+// For RTP/AVP with a=crypto both are true, and the answerer chooses.
 func (m *Media) allowsRTP() bool { return m.Proto == "RTP/AVP" || m.Proto == "RTP/AVPF" }
 
 func (m *Media) allowsSRTP() bool {
 	return len(m.Crypto) > 0 && (m.allowsRTP() || strings.HasPrefix(m.Proto, "RTP/SAVP"))
 }
 
-// Held says whether the author receives no audio: by the direction, or by c=0.0.0.0 as in RFC 2543.
+// Held says whether the SDP's author receives no audio: by the direction, or by c=0.0.0.0 as in RFC 2543.
 func (m *Media) Held() bool {
 	return !m.Direction.Receives() || m.Addr.IsValid() && m.Addr.IsUnspecified()
 }
@@ -132,13 +132,13 @@ func syntax(line int, what string) error {
 	return fmt.Errorf("%w: line %d: %s", ErrSyntax, line, what)
 }
 
-// refusal is the reason why no stream is accepted. It wraps ErrNoAudio or ErrNoKeys.
+// refusal is the error for an SDP of which no audio stream is accepted. It wraps ErrNoAudio or ErrNoKeys.
 type refusal struct {
 	kind error
 	text string
 }
 
-// Error returns the reason as text for the user.
+// Error returns the reason of the refusal as text for the user.
 func (r *refusal) Error() string { return r.text }
 
 // Unwrap returns ErrNoAudio or ErrNoKeys.

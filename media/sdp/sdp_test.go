@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// ours returns our terms as answerer or offerer.
+// ours returns the terms of a local party with PCMU and PCMA. offered says that the peer's SDP is an offer.
 func ours(offered bool) sdp.Terms {
 	return sdp.Terms{Codecs: []sdp.Format{{Name: "PCMU", Clock: 8000}, {Name: "PCMA", Clock: 8000}}, Events: true, Offered: offered}
 }
@@ -22,7 +22,7 @@ func ours(offered bool) sdp.Terms {
 // lines joins the lines of an SDP.
 func lines(l ...string) []byte { return []byte(strings.Join(l, "\r\n") + "\r\n") }
 
-// with returns a typical offer with attributes.
+// with returns a typical SDP offer with additional attribute lines.
 func with(attributes ...string) []byte {
 	return lines(append([]string{
 		"v=0", "o=carrier 1 1 IN IP4 192.0.2.9", "s=call", "c=IN IP4 192.0.2.9", "t=0 0",
@@ -88,7 +88,7 @@ func TestParseRefusesInvalidSDP(t *testing.T) {
 	}
 }
 
-// Unusable lines are ignored and reported. Only errors in the chosen stream refuse the SDP.
+// The parser must ignore unusable lines and list them. Only errors in the chosen stream may make the SDP unacceptable.
 func TestParseListsUnusableLinesAsIgnored(t *testing.T) {
 	video := []string{"m=video 3227 RTP/AVP 31", "a=rtpmap:31 LPC"}
 	for name, more := range map[string][]string{
@@ -233,7 +233,7 @@ func TestParseReadsWrittenSDP(t *testing.T) {
 	}
 }
 
-// wanting returns terms with all features on, changed by change.
+// wanting returns terms that accept all features, changed by the function change.
 func wanting(change func(*sdp.Terms)) sdp.Terms {
 	w := sdp.Terms{
 		Codecs: []sdp.Format{
@@ -297,7 +297,7 @@ func TestRTCPMuxIsNegotiated(t *testing.T) {
 	assert.False(t, a.Mux, "we did not offer it")
 }
 
-// crypto returns an a=crypto line whose key consists of one letter.
+// crypto returns an a=crypto line whose key text repeats one letter.
 func crypto(tag int, suite, letter string) string {
 	return fmt.Sprintf("a=crypto:%d %s inline:%s", tag, suite, strings.Repeat(letter, 40))
 }
@@ -387,7 +387,7 @@ func TestWrittenSDPHasKeysAndChannels(t *testing.T) {
 	assert.Contains(t, string(l.Offer()), "a=rtcp-mux\r\n")
 }
 
-// cross compares our parser with pion/sdp, which accepts less.
+// cross asserts that our parser agrees with pion/sdp on an SDP that both accept.
 func cross(t *testing.T, b []byte) {
 	t.Helper()
 	var theirs pion.SessionDescription

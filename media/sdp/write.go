@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/media/srtp"
 )
 
-// Local describes the local side in an SDP.
+// Local holds the data of the local party from which Offer and Answer write an SDP.
 type Local struct {
 	ID, Version uint64
 	Origin      netip.Addr // address in o=. Default: Addr
@@ -22,7 +22,7 @@ type Local struct {
 	Secure      bool             // the offer accepts SRTP only; false: keys let the answerer choose
 }
 
-// Offer returns an SDP with one audio stream.
+// Offer returns an SDP offer with one audio stream.
 func (l Local) Offer() []byte {
 	proto := "RTP/AVP"
 	if l.Secure {
@@ -31,8 +31,8 @@ func (l Local) Offer() []byte {
 	return l.write(func(b *strings.Builder) { l.audio(b, proto) })
 }
 
-// Answer returns the answer to an offer: the chosen stream is accepted and every other stream is refused. NoStream
-// refuses all streams.
+// Answer returns the SDP answer to an offer. It accepts the stream with the index chosen and refuses every other stream.
+// With NoStream it refuses all streams.
 func (l Local) Answer(offer *Session, chosen int) []byte {
 	return l.write(func(b *strings.Builder) {
 		for i, m := range offer.Media {
@@ -95,7 +95,7 @@ func (l Local) audio(b *strings.Builder, proto string) {
 	fmt.Fprintf(b, "a=%s\r\n", l.Direction)
 }
 
-// usualName returns a format name in its usual case; names are compared without case.
+// usualName returns a format name in its usual case, because Format.Name is in upper case.
 func usualName(name string) string {
 	switch name {
 	case Event, Opus:

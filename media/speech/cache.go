@@ -10,14 +10,14 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// StreamingSynthesizer delivers audio while the rest is still being synthesized.
+// StreamingSynthesizer delivers the first audio of a text while the remaining audio is still being synthesized.
 type StreamingSynthesizer interface {
-	// StreamSpeech calls out with pieces of 8 kHz mono µ-law audio of any length; out copies them. It returns after
-	// the last piece, or with an error. It stops calling out when ctx ends.
+	// StreamSpeech synthesizes a text and passes its 8 kHz mono µ-law audio to out in pieces of any length. out copies a
+	// piece. StreamSpeech returns after the last piece or with an error, and stops calling out when ctx ends.
 	StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error
 }
 
-// ClipStreamer makes a StreamingSynthesizer of a Synthesizer.
+// ClipStreamer adapts a Synthesizer to the interface StreamingSynthesizer.
 type ClipStreamer struct{ Synthesizer }
 
 // StreamSpeech delivers the whole clip as one piece.
@@ -29,8 +29,8 @@ func (w ClipStreamer) StreamSpeech(ctx context.Context, r Request, out func(mu [
 	return err
 }
 
-// Cache caches the audio of an engine in memory, up to a number of bytes. Nothing is written to disk, because texts
-// contain names and responses of language models. Concurrent requests for the same text share one synthesis. The
+// Cache caches the audio of a speech engine in memory, up to a number of bytes. It writes nothing to disk, because the
+// texts contain names and responses of language models. Concurrent requests for the same text share one synthesis. The
 // synthesis is cancelled when no request waits for it.
 type Cache struct {
 	engine   StreamingSynthesizer
@@ -48,7 +48,7 @@ type entry struct {
 	clip    media.Clip
 }
 
-// synthesis is a request to the engine in progress.
+// synthesis is a running synthesis of a text, for which one or several requests wait.
 type synthesis struct {
 	feed    media.Feed
 	waiting int // requests
@@ -58,12 +58,12 @@ type synthesis struct {
 	err     error
 }
 
-// NewCache returns a cache of at most most bytes in front of a synthesizer.
+// NewCache returns a cache for the audio of a synthesizer. The cache holds at most most bytes.
 func NewCache(under Synthesizer, most int) *Cache {
 	return newStreamingCache(ClipStreamer{under}, most)
 }
 
-// newStreamingCache is NewCache for a StreamingSynthesizer.
+// newStreamingCache returns a cache for the audio of a StreamingSynthesizer. The cache holds at most most bytes.
 func newStreamingCache(under StreamingSynthesizer, most int) *Cache {
 	return &Cache{
 		engine: under, maxBytes: most,
@@ -86,7 +86,7 @@ func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
 	}
 }
 
-// StreamSpeech is like Speak, but delivers the audio in pieces as it arrives.
+// StreamSpeech delivers the audio from the same sources as Speak, but in pieces as they arrive.
 func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	clip, f := c.join(ctx, r)
 	if f == nil {
@@ -110,8 +110,8 @@ func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)
 	return f.err
 }
 
-// join returns the cached audio. Without it, the caller joins the synthesis in progress, or starts one, and must
-// call leave.
+// join returns the cached audio of a request. If there is none, join returns the synthesis in progress, or starts one,
+// and the caller must call leave.
 func (c *Cache) join(ctx context.Context, r Request) (media.Clip, *synthesis) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -121,7 +121,7 @@ func (c *Cache) join(ctx context.Context, r Request) (media.Clip, *synthesis) {
 	}
 	f, ok := c.running[r]
 	if !ok {
-		// Detached: the first request may end while others wait for the same audio.
+		// The synthesis does not end with the first request, because other requests may wait for the same audio.
 		f = &synthesis{done: make(chan struct{})}
 		ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		c.running[r] = f
@@ -131,7 +131,7 @@ func (c *Cache) join(ctx context.Context, r Request) (media.Clip, *synthesis) {
 	return nil, f
 }
 
-// leave cancels the synthesis when no request waits for it.
+// leave ends the waiting of one request for a synthesis. The synthesis is cancelled if no other request waits.
 func (c *Cache) leave(r Request, f *synthesis) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +167,7 @@ func (c *Cache) synthesize(ctx context.Context, r Request, f *synthesis) {
 	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it, because the synthesis has ended
 }
 
-// addClip caches a clip and evicts the least recently used ones. The caller holds the lock.
+// addClip caches a clip and evicts the least recently used clips beyond the limit. The caller holds the lock.
 func (c *Cache) addClip(r Request, clip media.Clip) {
 	if len(clip) > c.maxBytes || c.entries[r] != nil {
 		return
@@ -183,7 +183,7 @@ func (c *Cache) addClip(r Request, clip media.Clip) {
 	}
 }
 
-// value returns the entry of a list element.
+// value returns the cache entry that a list element holds.
 func value(e *list.Element) *entry {
 	v, ok := e.Value.(*entry)
 	if !ok {

@@ -32,7 +32,7 @@ var (
 	ErrNoPrompt     = errors.New("speech: no prompt file")
 )
 
-// voiceName matches voice names of espeak-ng; only these reach its command line.
+// voiceName matches valid voice names of espeak-ng. Other names are not passed to its command line.
 var voiceName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+_-]{0,31}$`)
 
 // Espeak synthesizes with espeak-ng, one process per sentence.
@@ -102,13 +102,13 @@ func (e *Espeak) run(ctx context.Context, voice string, rate int, text string) (
 	return out.Bytes(), nil
 }
 
-// limited keeps the first bytes that are written to it.
+// limited is a buffer that keeps the first most bytes written to it and discards later bytes.
 type limited struct {
 	bytes.Buffer
 	most int
 }
 
-// Write keeps bytes up to the limit.
+// Write keeps b up to the limit and reports success for all of b.
 func (l *limited) Write(b []byte) (int, error) {
 	_, _ = l.Buffer.Write(b[:min(len(b), l.most-l.Len())])
 	return len(b), nil

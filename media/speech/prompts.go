@@ -16,14 +16,14 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// WAVPrefix begins a text that names a file of the prompt directory, such as "wav:welcome.wav".
+// WAVPrefix marks a text that names a file of the prompt directory, such as "wav:welcome.wav".
 const WAVPrefix = "wav:"
 
 const promptMost = 32 << 20 // bytes of a file
 
-// PromptFiles plays the WAV files of a directory. "wav:NAME" is that file. Any other text is the file named by
-// Slug, or by PromptHash if two texts have the same slug. Files in a folder with the name of the voice have
-// priority. Files outside of the directory are not read.
+// PromptFiles plays WAV files of the prompt directory in place of synthesized speech. The text "wav:NAME" plays that
+// file. Any other text plays the file with the name Slug(text), or PromptHash(text) if two texts have the same slug.
+// Files in a subfolder with the name of the voice have priority. Files outside of the directory are not read.
 type PromptFiles struct{ root *os.Root }
 
 // NewPromptFiles opens the directory.
@@ -35,7 +35,7 @@ func NewPromptFiles(dir string) (*PromptFiles, error) {
 	return &PromptFiles{root}, nil
 }
 
-// HasFiles reports whether the directory contains anything.
+// HasFiles reports whether the prompt directory is not empty.
 func (p *PromptFiles) HasFiles() bool {
 	dir, err := p.root.Open(".")
 	if err != nil {

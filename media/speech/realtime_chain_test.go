@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// liveEngine keeps what conversations were about, and their ears.
+// liveEngine is a realtime engine that records the requests and event callbacks of its sessions.
 type liveEngine struct {
 	orders []speech.RealtimeRequest
 	told   []func(speech.RealtimeEvent)

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// RealtimeRequest configures a conversation with a realtime engine, which takes and returns audio.
+// RealtimeRequest configures a conversation with a realtime engine, which receives and returns audio.
 type RealtimeRequest struct {
 	Model         string // "": the engine's default
 	Voice         string // "": the engine's default
@@ -21,7 +21,7 @@ type RealtimeRequest struct {
 	EndOfTurn     time.Duration // silence that ends the caller's turn; 0: the engine's default
 	Interruptible bool          // the caller's speech interrupts the engine
 	SpeaksFirst   bool          // the engine speaks first
-	// CallParameters describe the call to a media stream server, by name: call_id, workspace_id and others.
+	// CallParameters describe the call to a media stream server. The keys are names such as call_id and workspace_id.
 	CallParameters map[string]string
 }
 
@@ -44,7 +44,7 @@ type RealtimeToolCall struct{ ID, Name, Arguments string }
 // RealtimeEventKind is the kind of a RealtimeEvent.
 type RealtimeEventKind uint8
 
-// Kinds of events, with the fields that each one sets.
+// Kinds of events. The parentheses contain the fields of RealtimeEvent that the kind sets.
 const (
 	RealtimeReady            RealtimeEventKind = iota + 1 // the session is ready
 	RealtimeSpeechStarted                                 // the caller begins to speak (Item)
@@ -73,27 +73,28 @@ type RealtimeEvent struct {
 // goroutine. The media clock may call Write.
 type RealtimeSession interface {
 	Stream
-	// RequestResponse asks the engine to speak. A text, if any, is added as the caller's words.
+	// RequestResponse asks the engine to speak. A text that is not empty is first added as words of the caller.
 	RequestResponse(text string)
-	// SendToolResult sends the result of a tool call.
+	// SendToolResult sends the result of the tool call with this id.
 	SendToolResult(id, text string)
-	// ReportPlayed reports how much of an item was played before it was interrupted.
+	// ReportPlayed reports how much audio of an interrupted item was played. item is the Item of its RealtimeEvent.
 	ReportPlayed(item string, heard time.Duration)
-	// SendKey reports a key that the caller pressed.
+	// SendKey reports a DTMF key that the caller pressed.
 	SendKey(key byte)
 }
 
-// RealtimeEngine opens sessions. report is never called concurrently, nor from within OpenSession or a method of
+// RealtimeEngine opens sessions. The engine never calls told concurrently, nor from within OpenSession or a method of
 // the session.
 type RealtimeEngine interface {
 	OpenSession(o RealtimeRequest, told func(RealtimeEvent)) RealtimeSession
 }
 
-// NamedRealtimeEngine is a realtime engine with its name.
+// NamedRealtimeEngine is a realtime engine with the name by which agents select it.
 type NamedRealtimeEngine struct {
 	Name   string
 	Engine RealtimeEngine
-	// IsMediaStream: the engine detects turns and interruptions itself and reports neither these nor any words.
+	// IsMediaStream says that the engine is a media stream server. It detects turns and interruptions itself, and reports
+	// neither these nor transcripts.
 	IsMediaStream bool
 }
 
@@ -108,7 +109,7 @@ type realtimeEngineEntry struct {
 	health
 }
 
-// NewRealtimeEngines returns the engines. order names those that serve agents that name none.
+// NewRealtimeEngines returns the engines. order lists the names of the engines that serve agents without a choice.
 func NewRealtimeEngines(all []NamedRealtimeEngine, order []string) *RealtimeEngines {
 	l := &RealtimeEngines{order: order}
 	for _, s := range all {
@@ -117,15 +118,15 @@ func NewRealtimeEngines(all []NamedRealtimeEngine, order []string) *RealtimeEngi
 	return l
 }
 
-// HasEngine reports whether an engine with this name exists; with an empty name, whether any exists.
+// HasEngine reports whether an engine with this name exists. With an empty name, it reports whether order has any.
 func (l *RealtimeEngines) HasEngine(name string) bool { return l != nil && len(l.chain(name)) > 0 }
 
-// HasMediaStream reports whether a media stream server may serve an agent that names this engine.
+// HasMediaStream reports whether a media stream server is among the engines for the name.
 func (l *RealtimeEngines) HasMediaStream(name string) bool {
 	return l != nil && slices.ContainsFunc(l.chain(name), func(s *realtimeEngineEntry) bool { return s.IsMediaStream })
 }
 
-// chain returns the engines for a name, in the order in which they are tried.
+// chain returns the engines to try, in this order: the named engine only, or the default engines for an empty name.
 func (l *RealtimeEngines) chain(name string) (all []*realtimeEngineEntry) {
 	names := l.order
 	if name != "" {
@@ -139,10 +140,11 @@ func (l *RealtimeEngines) chain(name string) (all []*realtimeEngineEntry) {
 	return all
 }
 
-// ErrEngineSuspended is the error of an engine that is suspended after repeated failures.
+// ErrEngineSuspended says that an engine is not used for a while after repeated failures.
 var ErrEngineSuspended = errors.New("speech: the engine has failed too often, and rests")
 
-// Open starts a session with the first engine for a name that is not suspended, and returns that engine.
+// Open starts a session with the first engine that chain returns for the name and that is not suspended. It also
+// returns that engine.
 func (l *RealtimeEngines) Open(name string, o RealtimeRequest, told func(RealtimeEvent)) (RealtimeSession, NamedRealtimeEngine, error) {
 	all := l.chain(name)
 	if len(all) == 0 {
@@ -162,7 +164,7 @@ func (l *RealtimeEngines) Open(name string, o RealtimeRequest, told func(Realtim
 		case RealtimeReady:
 			s.recordSuccess()
 		case RealtimeFailed:
-			if s.IsMediaStream { // a media stream server gets no choice of the agent, so every failure is its own
+			if s.IsMediaStream { // its requests contain no choices of the agent, so the server causes every failure
 				s.countFailure(time.Now())
 			} else {
 				s.recordFailure(e.Err, time.Now())

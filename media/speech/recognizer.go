@@ -17,7 +17,7 @@ type RecognitionRequest struct {
 	Keywords []string // names and terms, with the spelling that the text shall have
 }
 
-// RecognitionResult is what has been recognized of a turn so far.
+// RecognitionResult is the text that a recognizer has recognized in a turn so far.
 type RecognitionResult struct {
 	Text       string          // "": nothing was recognized
 	Confidence float64         // 0 to 1
@@ -26,14 +26,14 @@ type RecognitionResult struct {
 	Failures   []EngineFailure // engines that failed before this result; only with Final
 }
 
-// Stream receives the audio of one turn.
+// Stream receives the audio of one turn of the caller.
 type Stream interface {
 	// Write copies 8 kHz mono µ-law audio of any length. It returns at once.
 	Write(mu []byte)
 	// End ends the turn. The final RecognitionResult follows.
 	End()
-	// Close cancels the recognition. No result starts after Close, but one may be in progress. A stream without
-	// Close needs End.
+	// Close cancels the recognition. After Close no further result is reported, except one that is being reported. Every
+	// stream must end by End or Close.
 	Close()
 }
 
@@ -41,23 +41,23 @@ type Stream interface {
 type Recognizer interface {
 	// SupportsLanguage reports whether the recognizer understands a language (BCP 47 tag).
 	SupportsLanguage(language string) bool
-	// TranscribesFreeSpeech reports whether the recognizer transcribes any speech of a language, not only expected
-	// phrases.
+	// TranscribesFreeSpeech reports whether the recognizer transcribes any speech in a language. Otherwise it recognizes
+	// expected phrases only.
 	TranscribesFreeSpeech(language string) bool
-	// Open starts a turn and returns at once. report is called with each result, never concurrently and never from
-	// within Open or a method of the stream. The last result is final.
+	// Open starts a turn and returns at once. The recognizer calls told with each result, never concurrently and never
+	// from within Open or a method of the stream. The last result is final.
 	Open(w RecognitionRequest, told func(RecognitionResult)) Stream
 }
 
-// tapBytes is the size of the ring of an AudioTap: 2 s of audio.
+// tapBytes is the size of the ring buffer of an AudioTap: 2 s of audio.
 const tapBytes = 16000
 
-// lateAudio is how much audio of a past moment may still arrive: 440 ms. The gap in a recording is longer for the
-// same reason.
+// lateAudio is the number of samples for which delayed audio can still arrive after a moment: 440 ms. Paused recordings
+// stay silent for 440 ms longer for the same reason.
 const lateAudio = 3520
 
-// AudioTap keeps the last two seconds of the caller's audio and copies it to streams. So a turn includes its first
-// word, which is spoken before speech is detected.
+// AudioTap keeps the last two seconds of the caller's audio and copies new audio to streams. A turn then includes its
+// first word, which the caller speaks before speech is detected.
 type AudioTap struct {
 	mu     sync.Mutex
 	ring   [tapBytes]byte
@@ -67,7 +67,7 @@ type AudioTap struct {
 	mute   int    // bytes of audio that streams still get as silence
 }
 
-// Frame takes audio. It does not wait, so the media clock may call it.
+// Frame adds a frame of audio. It does not block, so that the media clock may call it.
 func (e *AudioTap) Frame(mu []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,7 +81,7 @@ func (e *AudioTap) Frame(mu []byte) {
 	}
 }
 
-// writeStreams writes audio to the streams and to the ring. The caller holds the lock.
+// writeStreams writes audio to the streams and to the ring buffer. The caller holds the lock.
 func (e *AudioTap) writeStreams(mu []byte) {
 	for _, s := range [...]Stream{e.stream, e.second} {
 		if s != nil {
@@ -95,7 +95,7 @@ func (e *AudioTap) writeStreams(mu []byte) {
 	}
 }
 
-// Begin starts copying audio to a stream, from a time in the past (at most 2 s ago).
+// Begin starts copying audio to a stream. It first writes the stored audio of the time back, at most 2 s.
 func (e *AudioTap) Begin(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,7 +110,7 @@ func (e *AudioTap) End() {
 	e.stream = nil
 }
 
-// BeginSecond starts copying audio to a second stream, from a time in the past.
+// BeginSecond starts copying audio to a second stream. It first writes the stored audio of the time back.
 func (e *AudioTap) BeginSecond(s Stream, back time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,7 +125,7 @@ func (e *AudioTap) EndSecond() {
 	e.second = nil
 }
 
-// Forget discards the stored audio and replaces audio that is still on its way with silence. It is called after
+// Forget discards the stored audio and replaces delayed audio that still arrives with silence. The owner calls it after
 // sensitive input.
 func (e *AudioTap) Forget() {
 	e.mu.Lock()
@@ -133,7 +133,7 @@ func (e *AudioTap) Forget() {
 	e.n, e.mute = 0, lateAudio
 }
 
-// replay writes the stored audio of the last moments to a stream. The caller holds the lock.
+// replay writes the stored audio of the last time back to a stream. The caller holds the lock.
 func (e *AudioTap) replay(s Stream, back time.Duration) {
 	n := min(int(back*8000/time.Second), e.n)
 	from := (e.at - n + tapBytes) % tapBytes

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// LocalRecognizer is the name of the local recognizer.
+// LocalRecognizer is the name of the recognizer that runs on this machine.
 const LocalRecognizer = "pocketsphinx"
 
-// NamedRecognizer is a recognizer with its name.
+// NamedRecognizer is a recognizer with the name by which requests select it.
 type NamedRecognizer struct {
 	Name          string
 	Recognizer    Recognizer
@@ -23,15 +23,15 @@ type recognizerEntry struct {
 	health
 }
 
-// RecognizerChain tries several recognizers in turn. Each gets the whole turn, until one has recognized it.
+// RecognizerChain tries several recognizers in order. If one fails, the next gets the whole audio of the turn.
 type RecognizerChain struct {
 	all   []*recognizerEntry
 	order []*recognizerEntry
 	local *recognizerEntry // nil: no local recognizer
 }
 
-// NewRecognizerChain returns a chain that tries the recognizers in this order, unless a request names one. The
-// local recognizer (nil: none) is the last.
+// NewRecognizerChain returns a chain that tries the recognizers in the given order. A request can name another first
+// recognizer. The local recognizer is the last one. If local is nil, there is none.
 func NewRecognizerChain(all []NamedRecognizer, order []string, local Recognizer) *RecognizerChain {
 	h := &RecognizerChain{}
 	for _, l := range all {
@@ -60,12 +60,12 @@ func (h *RecognizerChain) named(name string) *recognizerEntry {
 	return nil
 }
 
-// HasEngine reports whether a recognizer with this name exists.
+// HasEngine reports whether a recognizer with this name exists. The empty name always exists.
 func (h *RecognizerChain) HasEngine(engine string) bool {
 	return engine == "" || engine == LocalRecognizer && h.local != nil || h.named(engine) != nil
 }
 
-// SupportsLanguage reports whether any recognizer of the default order understands a language.
+// SupportsLanguage reports whether any recognizer of the default order, or the local one, understands a language.
 func (h *RecognizerChain) SupportsLanguage(language string) bool {
 	return slices.ContainsFunc(h.order, func(l *recognizerEntry) bool { return l.Recognizer.SupportsLanguage(language) }) || h.local != nil && h.local.Recognizer.SupportsLanguage(language)
 }
@@ -75,7 +75,7 @@ func (h *RecognizerChain) TranscribesFreeSpeech(language string) bool {
 	return slices.ContainsFunc(h.order, func(l *recognizerEntry) bool { return l.Recognizer.TranscribesFreeSpeech(language) })
 }
 
-// SelectRecognizer returns the chain with the named engine first. A recognizer that is no chain is returned
+// SelectRecognizer returns the chain with the named engine first. If the recognizer is not a chain, it is returned
 // unchanged.
 func SelectRecognizer(ears Recognizer, engine string) Recognizer {
 	if h, ok := ears.(*RecognizerChain); ok {
@@ -87,7 +87,7 @@ func SelectRecognizer(ears Recognizer, engine string) Recognizer {
 // SelectEngine returns a Recognizer that tries the named engine first.
 func (h *RecognizerChain) SelectEngine(engine string) Recognizer { return named{h, engine} }
 
-// named is a RecognizerChain with one engine first.
+// named is a RecognizerChain that tries one engine first.
 type named struct {
 	*RecognizerChain
 	engine string
@@ -103,13 +103,13 @@ func (n named) TranscribesFreeSpeech(language string) bool {
 	return slices.ContainsFunc(n.chain(n.engine), func(l *recognizerEntry) bool { return l.Recognizer.TranscribesFreeSpeech(language) })
 }
 
-// Open starts a turn with the named engine first.
+// Open starts a turn that tries the named engine first.
 func (n named) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	w.Engine = n.engine
 	return n.RecognizerChain.Open(w, told)
 }
 
-// chain returns the recognizers for a request in order. The local recognizer is the last.
+// chain returns the recognizers to try in order: the named engine, the default order, and the local recognizer.
 func (h *RecognizerChain) chain(engine string) []*recognizerEntry {
 	var all []*recognizerEntry
 	if engine != LocalRecognizer {
@@ -128,7 +128,8 @@ func (h *RecognizerChain) chain(engine string) []*recognizerEntry {
 	return all
 }
 
-// Open starts a turn with the first recognizer that is not suspended.
+// Open starts a turn with the first recognizer that supports the language and is not suspended. If all are suspended,
+// it starts with the first of them.
 func (h *RecognizerChain) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	t := &recognitionTurn{request: w, report: told}
 	now := time.Now()
@@ -149,7 +150,7 @@ func (h *RecognizerChain) Open(w RecognitionRequest, told func(RecognitionResult
 // errNoRecognizer is the error of a turn in a language that no recognizer supports.
 var errNoRecognizer = errors.New("speech: nobody understands the language")
 
-// recognitionTurn is the audio of one turn and the recognizers that have tried it.
+// recognitionTurn is the audio of one turn and the list of recognizers to try.
 type recognitionTurn struct {
 	mu          sync.Mutex
 	request     RecognitionRequest
@@ -164,7 +165,8 @@ type recognitionTurn struct {
 	failures    []EngineFailure
 }
 
-// next passes the turn to the next recognizer. err is the error of the one before. The caller holds the lock.
+// next passes the turn's audio to the next recognizer. err is the error of the previous one. If no recognizer is left,
+// next reports err. The caller holds the lock.
 func (t *recognitionTurn) next(err error) {
 	if t.timer != nil {
 		t.timer.Stop()
@@ -193,14 +195,14 @@ func (t *recognitionTurn) next(err error) {
 	}
 }
 
-// end ends the turn for the current recognizer and starts its timeout. The caller holds the lock.
+// end ends the turn for the current recognizer and starts the timeout for its result. The caller holds the lock.
 func (t *recognitionTurn) end() {
 	at := t.at
 	t.timer = time.AfterFunc(t.recognizers[at-1].ResultTimeout, func() { t.takeResult(at, RecognitionResult{Final: true, Err: ErrTranscriptTimeout}) })
 	t.stream.End()
 }
 
-// takeResult handles a result. A late result of an earlier recognizer is ignored.
+// takeResult handles a result of the recognizer with number at. It ignores a late result of an earlier recognizer.
 func (t *recognitionTurn) takeResult(at int, result RecognitionResult) {
 	t.mu.Lock()
 	if t.done || at != t.at {
@@ -231,7 +233,7 @@ func (t *recognitionTurn) takeResult(at int, result RecognitionResult) {
 	}
 }
 
-// Write passes audio to the current recognizer and keeps it for the next one.
+// Write passes audio to the current recognizer and stores it in case another recognizer must be tried.
 func (t *recognitionTurn) Write(mu []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -242,7 +244,7 @@ func (t *recognitionTurn) Write(mu []byte) {
 	t.stream.Write(mu)
 }
 
-// End ends the turn.
+// End marks the end of the turn. The final result follows.
 func (t *recognitionTurn) End() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -253,7 +255,7 @@ func (t *recognitionTurn) End() {
 	t.end()
 }
 
-// Close cancels the turn.
+// Close cancels the recognition of the turn.
 func (t *recognitionTurn) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,13 +13,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// hearer understands what it is told to, some time after the end of a turn; late "": never.
+// hearer is a recognizer that returns a prepared text or error. after is the delay from the end of a turn to the result.
+// If after is zero, no result follows.
 type hearer struct {
 	mu     sync.Mutex
 	text   string
 	err    error
 	after  time.Duration // zero: it never answers
-	breaks bool          // it fails with the first sound
+	breaks bool          // it reports an error when the first audio arrives
 	free   bool
 	got    int
 	wanted speech.RecognitionRequest

@@ -1,6 +1,6 @@
-// Package speech synthesizes and recognizes speech. Its interfaces are implemented by the engines of this machine
-// (espeak-ng, pocketsphinx, WAV files) and by the clients in package engines. SynthesizerChain and RecognizerChain
-// try several engines in turn. The package has no knowledge of calls or pathways.
+// Package speech synthesizes and recognizes speech. Engines on this machine (espeak-ng, pocketsphinx, WAV files) and
+// the clients in package engines implement its interfaces. SynthesizerChain and RecognizerChain
+// try several engines in order. The package does not depend on calls or pathways.
 package speech
 
 import (
@@ -52,8 +52,8 @@ type Config struct {
 // pause is 200 ms of silence between two sentences.
 var pause = bytes.Repeat([]byte{g711.MuSilence}, 1600)
 
-// SynthesizerChain produces the speech of all calls. It plays the WAV file of a text if there is one, else it asks
-// the engines in turn and caches their audio. The local engine is the last one.
+// SynthesizerChain produces the speech of all calls. It plays the WAV file of a text if there is one. Otherwise it tries
+// the engines in order and caches their audio. The local engine is the last one.
 type SynthesizerChain struct {
 	prompts       *PromptFiles // nil: no prompt directory
 	localCache    *Cache       // texts that the local engine spoke
@@ -64,8 +64,8 @@ type SynthesizerChain struct {
 	order         []*synthesizerEntry
 }
 
-// NewSynthesizerChain returns a chain of the configured engines. Without a local engine it still plays WAV files;
-// LocalEngineError then returns the reason.
+// NewSynthesizerChain returns a chain of the configured engines. Without a local engine the chain still plays WAV files,
+// and LocalEngineError returns the reason.
 func NewSynthesizerChain(cfg Config) (*SynthesizerChain, error) {
 	if cfg.CacheBytes == 0 {
 		cfg.CacheBytes = 64 << 20
@@ -112,16 +112,16 @@ type (
 	streamingFunc   func(ctx context.Context, r Request, out func(mu []byte)) error
 )
 
-// Speak calls the function.
+// Speak calls f.
 func (f synthesizerFunc) Speak(ctx context.Context, r Request) (media.Clip, error) { return f(ctx, r) }
 
-// StreamSpeech calls the function.
+// StreamSpeech calls f.
 func (f streamingFunc) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
 	return f(ctx, r, out)
 }
 
-// LocalEngineError returns why no local engine can synthesize text, wrapping ErrNotInstalled. Nil: the local engine
-// works.
+// LocalEngineError returns the reason why no local engine can synthesize text. The error wraps ErrNotInstalled. The
+// result is nil if the local engine works.
 func (v *SynthesizerChain) LocalEngineError() error { return v.localError }
 
 // Speak returns the audio of a text of at most 4000 bytes. The audio of an empty text is empty.
@@ -136,7 +136,8 @@ func (v *SynthesizerChain) Speak(ctx context.Context, r Request) (media.Clip, er
 	return v.compose(ctx, r)
 }
 
-// normalizeRequest returns the request in the form that is the cache key. It fails for a text over 4000 bytes.
+// normalizeRequest returns the request in the form that serves as cache key. It returns an error for a text over 4000
+// bytes.
 func normalizeRequest(r Request) (Request, error) {
 	if len(r.Text) > textMost {
 		return r, fmt.Errorf("%w: %d bytes, at most %d", ErrBadRequest, len(r.Text), textMost)
@@ -145,8 +146,8 @@ func normalizeRequest(r Request) (Request, error) {
 	return r, nil
 }
 
-// promptFile returns the audio of the WAV file that belongs to the text. Nil without an error: the text must be
-// synthesized.
+// promptFile returns the audio of the WAV file that belongs to the text. It returns nil without an error if the text
+// must be synthesized.
 func (v *SynthesizerChain) promptFile(ctx context.Context, r Request) (media.Clip, error) {
 	explicit := strings.HasPrefix(r.Text, WAVPrefix)
 	switch {

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// engine is an engine under the cache, which counts.
+// engine is a synthesizer behind the cache that counts its calls.
 type engine struct {
 	calls atomic.Int32
 	gate  chan struct{}
@@ -152,7 +152,7 @@ func TestCacheEvictsLeastRecentlyUsedAudio(t *testing.T) {
 	ten := strings.Repeat("a", 10)
 	say(ten)
 	say(ten + "1")
-	say(ten) // used: the other one is older now
+	say(ten) // the text is used again, so the other cached text is now the least recently used
 	say(ten + "22")
 	assert.Equal(t, int32(3), e.calls.Load())
 	say(ten)

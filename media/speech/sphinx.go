@@ -30,31 +30,31 @@ const (
 	knownMost     = 20_000 // words whose pronunciation is cached
 )
 
-// ErrRecognizerNotInstalled is the error of a machine without pocketsphinx or its English model.
+// ErrRecognizerNotInstalled says that the machine has no pocketsphinx or not its English model.
 var ErrRecognizerNotInstalled = errors.New("speech: pocketsphinx is not installed")
 
-// Probabilities of the phone loop: a grammar of any sequence of phones, against which the words are scored. The
-// more a word scores above the loop, the higher its confidence.
+// Grammar of the phone loop, which accepts any sequence of phones. The words of a turn are compared with it: the more
+// the words score above the phone loop, the higher their confidence.
 const (
 	phones    = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
 	phoneCost = 0.1
 )
 
-// evenFit is the confidence of words that score as high as the phone loop. perPoint is added for each point per
-// frame above it.
+// evenFit is the confidence of words whose score equals that of the phone loop. For each point per frame above it,
+// perPoint is added to the confidence.
 const (
 	evenFit  = 0.5
 	perPoint = 0.0625
 )
 
-// mirror is the level of the image above 4 kHz relative to the audio below 4 kHz.
+// mirror is the level of the audio that the function wide adds above 4 kHz, relative to the audio below 4 kHz.
 const mirror = 0.1
 
-// sphinxWord matches the words that may enter a grammar.
+// sphinxWord matches the words that are allowed in a grammar.
 var sphinxWord = regexp.MustCompile(`^[a-z][a-z'-]{0,31}$`)
 
-// Sphinx recognizes expected English phrases with pocketsphinx. Each turn is one run of the program with a grammar
-// of the phrases, beside a run with the phone loop, which gives the confidence.
+// Sphinx recognizes expected English phrases with pocketsphinx. For each turn it runs the program twice: with a grammar
+// of the phrases, and with the phone loop, whose score serves to compute the confidence.
 type Sphinx struct {
 	program, model, dir string
 	timeout             time.Duration
@@ -65,8 +65,8 @@ type Sphinx struct {
 }
 
 // NewSphinx looks up pocketsphinx and its English model and returns ErrRecognizerNotInstalled without them. At most
-// concurrency turns run at once, each for at most timeout. Temporary files are in dir ("": the system's folder);
-// those of a killed process are removed now.
+// concurrency turns are recognized at a time, each for at most timeout. Temporary files are in dir, or in the system's
+// temporary folder if dir is "". NewSphinx removes temporary files that a killed process has left.
 func NewSphinx(dir string, concurrency int, timeout time.Duration) (*Sphinx, error) {
 	program, err := exec.LookPath(sphinxProgram)
 	if err != nil {
@@ -91,16 +91,16 @@ func (s *Sphinx) SupportsLanguage(language string) bool {
 	return tag == "en"
 }
 
-// TranscribesFreeSpeech returns false: only expected phrases are recognized.
+// TranscribesFreeSpeech returns false, because Sphinx recognizes expected phrases only.
 func (s *Sphinx) TranscribesFreeSpeech(string) bool { return false }
 
-// Open starts a turn, which is recognized after its end.
+// Open starts a turn. The recognition starts when the turn ends.
 func (s *Sphinx) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &sphinxTurn{of: s, phrases: w.Phrases, told: told, ctx: ctx, cancel: cancel}
 }
 
-// sphinxTurn collects the audio of one turn.
+// sphinxTurn collects the audio of one turn until the recognition.
 type sphinxTurn struct {
 	of      *Sphinx
 	phrases []string
@@ -112,7 +112,7 @@ type sphinxTurn struct {
 	ended   bool
 }
 
-// Write adds audio.
+// Write adds audio to the turn.
 func (t *sphinxTurn) Write(mu []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +151,8 @@ func (t *sphinxTurn) understand(mu []byte) {
 	}
 }
 
-// understand runs both programs on the audio of one turn.
+// understand recognizes the audio of one turn. It runs pocketsphinx twice at the same time: with the grammar of the
+// phrases and with the phone loop.
 func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (text string, confidence float64, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -206,9 +207,8 @@ func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (t
 	return best.text, math.Round(100*min(max(evenFit+perPoint*fit, 0), 1)) / 100, nil
 }
 
-// wide converts telephone audio to the sample rate of the model, which uses frequencies up to 6.8 kHz. Above 4 kHz,
-// where telephone audio has nothing, it adds a quiet mirror image of the band below. Without it sibilants are not
-// recognized.
+// wide converts telephone audio to the sample rate of the model, which uses frequencies up to 6.8 kHz. Telephone audio
+// ends at 4 kHz. wide adds a quiet mirror image of it above 4 kHz, without which sibilants are not recognized.
 func wide(mu []byte) ([]int16, error) {
 	low := linear(mu)
 	sound, err := wav.Resample(low, 8000, sphinxRate)
@@ -225,7 +225,7 @@ func wide(mu []byte) ([]int16, error) {
 	return sound, nil
 }
 
-// decoded is the result of one run.
+// decoded is the result of one run of pocketsphinx.
 type decoded struct {
 	text          string
 	score, frames int
@@ -251,7 +251,7 @@ func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err e
 	return segments(string(b))
 }
 
-// segments parses a line "u S 0 T score A … L … {frame score score word}… frame" of pocketsphinx.
+// segments parses the result line of pocketsphinx, "u S 0 T score A … L … {frame score score word}… frame".
 func segments(line string) (d decoded, err error) {
 	f := strings.Fields(line)
 	const head = 9
@@ -276,8 +276,8 @@ func segments(line string) (d decoded, err error) {
 	return d, nil
 }
 
-// grammar returns a finite state grammar of the phrases and the dictionary of their words. Phrases with words that
-// are not in the model's dictionary are left out. Empty: no phrase is left.
+// grammar returns a finite state grammar of the phrases and the dictionary of their words. It omits phrases with words
+// that are not in the model's dictionary. fsg is empty if no phrase is left.
 func (s *Sphinx) grammar(phrases []string) (fsg, dict string, err error) {
 	var all [][]string
 	needed := make(map[string]bool)
@@ -325,7 +325,7 @@ func (s *Sphinx) grammar(phrases []string) (fsg, dict string, err error) {
 	return automaton(states, arcs.String()), lines.String(), nil
 }
 
-// entries writes the pronunciations of a word in the form of a dictionary.
+// entries writes the pronunciations of a word as lines of a pocketsphinx dictionary.
 func entries(to *strings.Builder, word string, sounds []string) {
 	for n, sound := range sounds {
 		if n == 0 {
@@ -349,7 +349,7 @@ func automaton(states int, arcs string) string {
 	return fmt.Sprintf("FSG_BEGIN <words>\nNUM_STATES %d\nSTART_STATE 0\nFINAL_STATE 1\n%sFSG_END\n", states, arcs)
 }
 
-// phoneLoop returns the grammar and dictionary of any sequence of phones.
+// phoneLoop returns a grammar that accepts any sequence of phones, and the dictionary of the phones.
 func phoneLoop() (fsg, dict string) {
 	var arcs, lines strings.Builder
 	arcs.WriteString("TRANSITION 0 2 1.0\nTRANSITION 2 1 1.0\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// NamedSynthesizer is an external engine with its name and defaults.
+// NamedSynthesizer is an external speech engine with its name and its default voice, model and timeouts.
 type NamedSynthesizer struct {
 	Name              string
 	Engine            StreamingSynthesizer
@@ -22,7 +22,7 @@ type NamedSynthesizer struct {
 	PauseTimeout      time.Duration // longest wait between two pieces of audio; 0: 2 s
 }
 
-// Errors of engines. ErrorCode maps them to codes that users see.
+// Errors of speech engines. ErrorCode maps them to the codes that users see.
 var (
 	ErrFirstAudioTimeout = errors.New("speech: the engine sent no sound in time")
 	ErrAudioStalled      = errors.New("speech: the engine stopped in the midst of a sentence")
@@ -31,12 +31,12 @@ var (
 	ErrTranscriptTimeout = errors.New("speech: the engine did not tell in time what was said")
 	ErrRequestRefused    = errors.New("the engine refused")
 	ErrInvalidResponse   = errors.New("the engine answered something else than was asked for")
-	// ErrRequestInvalid is an ErrRequestRefused that the request caused, for example by an unknown voice. It does
-	// not count as a failure of the engine.
+	// ErrRequestInvalid is a special case of ErrRequestRefused: the request itself is wrong, for example its voice is
+	// unknown. This error does not count as a failure of the engine.
 	ErrRequestInvalid = fmt.Errorf("%w the request as invalid", ErrRequestRefused)
 )
 
-// ErrorCode returns the code of an engine's error. It contains no text of the engine, so any user may see it.
+// ErrorCode returns the code for an engine's error. The code contains no text of the engine, so any user may see it.
 func ErrorCode(err error) string {
 	for _, w := range []struct {
 		err  error
@@ -64,15 +64,15 @@ const (
 	maxSuspension            = time.Minute
 )
 
-// EngineFailure reports a failure of an engine. Recovered: another engine took over.
+// EngineFailure reports a failure of an engine. If Recovered is set, another engine is tried.
 type EngineFailure struct {
 	Engine    string
 	Err       error
 	Recovered bool
 }
 
-// health counts consecutive failures of an engine. After failuresBeforeSuspension of them the engine is suspended
-// for a while, so that calls do not wait for it again and again.
+// health counts consecutive failures of an engine. After failuresBeforeSuspension failures the engine is suspended
+// for a while, so that calls do not wait for it each time.
 type health struct {
 	mu             sync.Mutex
 	failures       int // consecutive failures
@@ -121,7 +121,7 @@ func newSynthesizerEntry(s NamedSynthesizer) *synthesizerEntry {
 	return &synthesizerEntry{NamedSynthesizer: s}
 }
 
-// synthesize streams the engine's audio to out and ends the request when a timeout passes.
+// synthesize streams the engine's audio to out. It cancels the request if the first audio or later audio is late.
 func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(mu []byte)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -170,7 +170,8 @@ func (v *SynthesizerChain) source(name string) *synthesizerEntry {
 	return nil
 }
 
-// HasEngine reports whether an engine with this name exists. An empty name: whether any engine or WAV file exists.
+// HasEngine reports whether an engine with this name exists. For an empty name it reports whether any engine or WAV
+// file exists.
 func (v *SynthesizerChain) HasEngine(engine string) bool {
 	if engine != "" && engine != LocalVoice && engine != PromptFilesEngine {
 		return v.source(engine) != nil
@@ -178,7 +179,7 @@ func (v *SynthesizerChain) HasEngine(engine string) bool {
 	return v.local != nil || engine == "" && len(v.order) > 0 || v.prompts != nil && v.prompts.HasFiles()
 }
 
-// chain returns the external engines for a request: the requested one first, then the others in their order.
+// chain returns the external engines to try for a request: the requested engine first, then the configured order.
 func (v *SynthesizerChain) chain(r Request) []*synthesizerEntry {
 	if r.Engine == LocalVoice || r.Engine == PromptFilesEngine {
 		return nil
@@ -196,8 +197,8 @@ func (v *SynthesizerChain) chain(r Request) []*synthesizerEntry {
 	return all
 }
 
-// healthyChain returns the engines of the chain that are not suspended. A nil entry stands for the local engine,
-// which is last.
+// healthyChain returns the engines of the chain that are not suspended. A nil entry at the end stands for the local
+// engine. Without a local engine, a chain of suspended engines is returned whole.
 func (v *SynthesizerChain) healthyChain(r Request) []*synthesizerEntry {
 	now := time.Now()
 	var all []*synthesizerEntry
@@ -215,7 +216,7 @@ func (v *SynthesizerChain) healthyChain(r Request) []*synthesizerEntry {
 	return all
 }
 
-// requestFor returns the request with the voice and model of an engine. A nil engine is the local one.
+// requestFor returns the request with the voice and model of engine s. A nil s stands for the local engine.
 func (v *SynthesizerChain) requestFor(s *synthesizerEntry, r Request) Request {
 	if s == nil {
 		return v.localRequest(r)
@@ -228,7 +229,7 @@ func (v *SynthesizerChain) requestFor(s *synthesizerEntry, r Request) Request {
 	return r
 }
 
-// preferredEngine returns the engine whose voice the request names. Nil: the local engine.
+// preferredEngine returns the engine to which the request's voice belongs. Nil stands for the local engine.
 func (v *SynthesizerChain) preferredEngine(r Request) *synthesizerEntry {
 	if chain := v.chain(r); len(chain) > 0 {
 		return chain[0]
@@ -236,8 +237,8 @@ func (v *SynthesizerChain) preferredEngine(r Request) *synthesizerEntry {
 	return nil
 }
 
-// localRequest returns the request for the local engine: without model, and with its language as the voice unless
-// it names a local voice.
+// localRequest returns the request for the local engine. It has no model. Its voice is the request's language, unless
+// the request names a voice of the local engine.
 func (v *SynthesizerChain) localRequest(r Request) Request {
 	if v.preferredEngine(r) != nil {
 		r.Voice = ""
@@ -249,7 +250,7 @@ func (v *SynthesizerChain) localRequest(r Request) Request {
 	return r
 }
 
-// synthesize streams the audio of the engine that the request names, and updates its health.
+// synthesize streams the audio of the engine that the request names, and counts its success or failure.
 func (v *SynthesizerChain) synthesize(ctx context.Context, r Request, out func(mu []byte)) error {
 	s := v.source(r.Engine)
 	if s == nil {
@@ -272,8 +273,8 @@ type Utterance struct {
 	Stop func()      // cancels the synthesis; never nil
 }
 
-// StartSpeaking is like Speak, but returns as soon as the first audio exists. The rest follows in the Feed until
-// Stop is called. report is called for each engine that fails, from any goroutine, also after StartSpeaking has
+// StartSpeaking synthesizes a text and returns as soon as the first audio exists. The remaining audio follows in the
+// Feed until Stop is called. StartSpeaking calls told for each engine that fails, from any goroutine, also after it has
 // returned.
 func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told func(EngineFailure)) (Utterance, error) {
 	whole := func(clip media.Clip) Utterance { return Utterance{Clip: clip, Stop: func() {}} }
@@ -306,8 +307,8 @@ func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told fu
 	return Utterance{Feed: feed, Stop: stop}, nil
 }
 
-// Prepare synthesizes a text ahead of time, so that it plays without delay later. It uses the first engine only.
-// After an error the text is synthesized again when it is needed, and that failure is reported.
+// Prepare synthesizes a text ahead of time, so that it later plays without delay. It tries the first engine only.
+// After an error the text is synthesized again when it is needed, and an error of that synthesis is reported.
 func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, error) {
 	r, err := normalizeRequest(r)
 	chain := v.chain(r)
@@ -330,7 +331,7 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 	return bytes.Join(clips, pause), nil
 }
 
-// streamSentences writes the audio of all sentences to the feed. While one sentence plays, the next is synthesized.
+// streamSentences writes the audio of all sentences to the feed. It synthesizes the next sentence in advance.
 func (v *SynthesizerChain) streamSentences(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (first error) {
 	sentences := Sentences(r.Text)
 	for i, sentence := range sentences {
@@ -376,7 +377,7 @@ func (v *SynthesizerChain) streamSentence(ctx context.Context, r Request, feed *
 	return err
 }
 
-// local returns the request for the local engine, whatever engine it names.
+// local returns the request for the local engine, also if the request names another engine.
 func local(r Request) Request {
 	r.Engine, r.Model = LocalVoice, ""
 	return r

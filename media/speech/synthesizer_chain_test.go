@@ -16,12 +16,12 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// script is an engine that does as it is told; each text sounds as its first letter, a second long.
+// script is a synthesizer that runs one function of does per request. The audio of a text repeats its first letter.
 type script struct {
 	mu    sync.Mutex
 	does  []func(ctx context.Context, r speech.Request, out func([]byte)) error
 	asked []speech.Request
-	ended int // utterances that were given up
+	ended int // cancelled requests
 }
 
 func (s *script) StreamSpeech(ctx context.Context, r speech.Request, out func([]byte)) error {
@@ -78,7 +78,7 @@ func silent(context.Context, speech.Request, func([]byte)) error { return nil }
 
 func breaks(context.Context, speech.Request, func([]byte)) error { panic("broken") }
 
-// endless gives more than any sentence has.
+// endless is a synthesis that delivers audio until it is cancelled, more than the maximum for a sentence.
 func endless(ctx context.Context, r speech.Request, out func([]byte)) error {
 	for ctx.Err() == nil {
 		out(letters(r, 80000))
@@ -91,12 +91,12 @@ type local struct{}
 func (local) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
 	clip := media.Clip(letters(r, 8000))
 	for i := range clip {
-		clip[i] -= 'a' - 'A' // the machine's own voice is a capital one
+		clip[i] -= 'a' - 'A' // the audio of the local engine consists of capital letters
 	}
 	return clip, nil
 }
 
-// told gathers faults.
+// told records the reported engine failures.
 type told struct {
 	mu  sync.Mutex
 	all []string
@@ -125,7 +125,7 @@ func voiceOf(t *testing.T, engines ...*script) *speech.SynthesizerChain {
 	return v
 }
 
-// all is the whole of an utterance that nobody plays, one letter for each tenth of a second.
+// all waits for the complete audio of an utterance and returns one letter for each tenth of a second.
 func all(t *testing.T, u speech.Utterance) string {
 	t.Helper()
 	clip := u.Clip
@@ -207,7 +207,7 @@ func TestNextSentenceIsSynthesizedDuringPlayback(t *testing.T) {
 
 func TestStopCancelsSynthesis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := func(ctx context.Context, r speech.Request, out func([]byte)) error { // both are asked for at once
+		first := func(ctx context.Context, r speech.Request, out func([]byte)) error { // both sentences are requested at the same time
 			if strings.HasPrefix(r.Text, "anna") {
 				return stalls(ctx, r, out)
 			}

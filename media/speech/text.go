@@ -11,14 +11,14 @@ const (
 	sentenceMost = 600  // bytes; longer sentences are split between words
 )
 
-// clean replaces control characters and runs of spaces by one space, so that texts that sound alike are equal.
+// clean replaces control characters and runs of spaces with one space, so that equal speech has equal cache keys.
 func clean(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 }
 
-// Sentences splits a text into sentences, each of which is synthesized and cached on its own.
+// Sentences splits a text into sentences. Each sentence is synthesized and cached separately.
 func Sentences(text string) []string {
 	text = clean(text)
 	var out []string
@@ -50,8 +50,8 @@ func add(out []string, sentence string) []string {
 	return out
 }
 
-// abbreviation reports whether a period belongs to a word such as "Dr", "Mrs" or an initial and the sentence
-// continues.
+// abbreviation reports whether the period after before ends an abbreviation such as "Dr" or an initial, so that the
+// sentence continues.
 func abbreviation(before string, mark rune) bool {
 	if mark != '.' {
 		return false

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// ErrUnsupported is the error of an a=crypto line that is unreadable or names unsupported parameters. It never quotes
-// the line, which contains a key.
+// ErrUnsupported says that an a=crypto line is unreadable or names unsupported parameters. The error never quotes
+// the line, because the line contains a key.
 var ErrUnsupported = errors.New("srtp: unsupported a=crypto")
 
-// Attribute is an a=crypto line.
+// Attribute is the content of an a=crypto line in SDP.
 type Attribute struct {
 	Tag      int    // identifies the line in the answer
 	Key      Key    // key with which the author of the line encrypts
@@ -34,8 +34,8 @@ func NewKey(s Suite) Key {
 	return k
 }
 
-// ParseAttribute parses "1 AES_CM_128_HMAC_SHA1_80 inline:…|2^31" (RFC 4568 §9.1). It supports neither several keys, nor
-// master key identifiers, nor parameters that change what is protected.
+// ParseAttribute parses "1 AES_CM_128_HMAC_SHA1_80 inline:…|2^31" (RFC 4568 §9.1). It refuses several keys, master key
+// identifiers, and session parameters that change what is encrypted or authenticated.
 func ParseAttribute(line string) (Attribute, error) {
 	if len(line) > attributeLen {
 		return Attribute{}, fmt.Errorf("%w: too long", ErrUnsupported)
@@ -63,7 +63,7 @@ func ParseAttribute(line string) (Attribute, error) {
 	return a, nil
 }
 
-// suite returns the suite with this name, or None.
+// suite returns the crypto suite with this name, or None if it is unsupported.
 func suite(name string) Suite {
 	name = strings.ToUpper(name)
 	if rest, ok := strings.CutPrefix(name, "AES_CM_256_"); ok {
@@ -77,7 +77,7 @@ func suite(name string) Suite {
 	return None
 }
 
-// inline parses "inline:<key and salt>[|lifetime]".
+// inline parses the key parameter "inline:<key and salt>[|lifetime]" into a.
 func (a *Attribute) inline(text string) error {
 	const method = "inline:"
 	if len(text) < len(method) || !strings.EqualFold(text[:len(method)], method) || strings.Contains(text, ";") {
@@ -104,7 +104,7 @@ func (a *Attribute) inline(text string) error {
 	return nil
 }
 
-// lifetime parses "2^20" or "1048576".
+// lifetime parses a key lifetime in packets, such as "2^20" or "1048576".
 func lifetime(text string) (uint64, error) {
 	if power, ok := strings.CutPrefix(text, "2^"); ok {
 		if n, err := strconv.ParseUint(power, 10, 8); err == nil && n <= lifetimeMost {
@@ -116,7 +116,7 @@ func lifetime(text string) (uint64, error) {
 	return 0, fmt.Errorf("%w: lifetime", ErrUnsupported)
 }
 
-// Line returns the value for a=crypto. It contains the key and must be written into SDP only.
+// Line returns the value of the a=crypto line. It contains the key and must appear in SDP only.
 func (a Attribute) Line() string {
 	k := kinds[a.Key.Suite]
 	return fmt.Sprintf("%d %s inline:%s", a.Tag, k.name, base64.StdEncoding.EncodeToString(a.Key.bytes[:k.key+k.salt]))

@@ -36,7 +36,7 @@ type kind struct {
 	salt    int
 }
 
-// kinds describes all suites. RFC 6188 uses the name AES_256_CM; some peers send AES_CM_256.
+// kinds describes all crypto suites. RFC 6188 uses the name AES_256_CM, but some peers send AES_CM_256.
 var kinds = [...]kind{
 	None:          {},
 	AESCM128SHA80: {"AES_CM_128_HMAC_SHA1_80", srtp.ProtectionProfileAes128CmHmacSha1_80, 16, 14},
@@ -47,7 +47,7 @@ var kinds = [...]kind{
 	AESCM256SHA32: {"AES_256_CM_HMAC_SHA1_32", srtp.ProtectionProfileAes256CmHmacSha1_32, 32, 14},
 }
 
-// String returns the suite's name in a=crypto.
+// String returns the name of the suite in an a=crypto line.
 func (s Suite) String() string { return kinds[s].name }
 
 // Overhead is the maximum number of bytes that encryption adds to a packet: authentication tag and SRTCP index.
@@ -75,10 +75,10 @@ func (k *Key) secret() (key, salt []byte) {
 
 const (
 	replayWindow = 128 // packets
-	sourcesMost  = 16  // SSRCs that one key may bring: each is remembered against replay
+	sourcesMost  = 16  // maximum of SSRCs per key, because each SSRC needs a replay list
 )
 
-// ErrRefused is the error of a packet that is forged, replayed or malformed. It gives no detail.
+// ErrRefused says that a packet is forged, replayed or malformed. It gives no detail.
 var ErrRefused = errors.New("srtp: packet refused")
 
 // Stream encrypts or decrypts packets of one direction. Not safe for concurrent use.
@@ -90,7 +90,7 @@ type Stream struct {
 	known   int
 }
 
-// NewStream returns a stream with a key for one direction.
+// NewStream returns a stream that encrypts or decrypts with key k in one direction.
 func NewStream(k Key) (*Stream, error) {
 	if k.Suite == None || int(k.Suite) >= len(kinds) {
 		return nil, errors.New("srtp: unknown crypto suite")
@@ -104,12 +104,12 @@ func NewStream(k Key) (*Stream, error) {
 	return &Stream{context: c}, nil
 }
 
-// Protect encrypts an RTP packet in place. Without capacity for Overhead more bytes, b is copied.
+// Protect encrypts an RTP packet in place. If b has no capacity for Overhead more bytes, the result is a copy.
 func (s *Stream) Protect(b []byte) ([]byte, error) {
 	return s.context.EncryptRTP(b[:0], b, &s.sound)
 }
 
-// Open authenticates and decrypts an RTP packet in place. After an error the packet is unusable and the stream
+// Open authenticates and decrypts an RTP packet in place. After an error the packet is unusable, and the stream is
 // unchanged.
 func (s *Stream) Open(b []byte) ([]byte, error) {
 	if len(b) < 12 {
@@ -118,7 +118,7 @@ func (s *Stream) Open(b []byte) ([]byte, error) {
 	return s.from(binary.BigEndian.Uint32(b[8:]), func() ([]byte, error) { return s.context.DecryptRTP(b[:0], b, &s.sound) })
 }
 
-// from opens a packet of a source. Each source needs a replay list, so their number is limited.
+// from decrypts a packet of an SSRC by calling open. The number of SSRCs is limited, because each needs a replay list.
 func (s *Stream) from(ssrc uint32, open func() ([]byte, error)) ([]byte, error) {
 	known := slices.Contains(s.sources[:s.known], ssrc)
 	if !known && s.known == sourcesMost {
@@ -135,16 +135,16 @@ func (s *Stream) from(ssrc uint32, open func() ([]byte, error)) ([]byte, error) 
 	return out, nil
 }
 
-// Turns returns the rollover counter (ROC) of a source.
+// Turns returns the rollover counter (ROC) of an SSRC.
 func (s *Stream) Turns(ssrc uint32) uint32 {
 	roc, _ := s.context.ROC(ssrc)
 	return roc
 }
 
-// SetTurns sets the rollover counter of a source.
+// SetTurns sets the rollover counter of an SSRC.
 func (s *Stream) SetTurns(ssrc, turns uint32) { s.context.SetROC(ssrc, turns) }
 
-// ProtectControl encrypts a compound RTCP packet. Without capacity for Overhead more bytes, b is copied.
+// ProtectControl encrypts a compound RTCP packet. If b has no capacity for Overhead more bytes, the result is a copy.
 func (s *Stream) ProtectControl(b []byte) ([]byte, error) {
 	return s.context.EncryptRTCP(b[:0], b, &s.control)
 }
@@ -167,7 +167,7 @@ type Opener struct {
 	spent             []Key    // keys whose replay lists were dropped
 }
 
-// former is a key with its stream.
+// former is a key of the peer with its stream, which contains the replay list.
 type former struct {
 	key    Key
 	stream *Stream
@@ -178,7 +178,8 @@ const (
 	spentMost  = 64 // further keys that must not be used again
 )
 
-// ErrSpent is returned if the peer returns to a key whose replay list was dropped. That key must not be used again.
+// ErrSpent is returned if the peer returns to a key whose replay list was dropped. Accepting that key again would allow
+// replayed packets.
 var ErrSpent = errors.New("srtp: the peer's key was used before")
 
 // Set reports whether the opener has a key.
@@ -187,7 +188,8 @@ func (o *Opener) Set() bool { return o.current != nil }
 // Turned reports whether a packet with the newest key has arrived, or no other key exists.
 func (o *Opener) Turned() bool { return o.previous == nil }
 
-// Renew sets another key, or an earlier one again. Errors: ErrSpent, or that the key has no suite.
+// Renew sets a new key of the peer, or returns to an earlier one. It returns ErrSpent, or an error for a key without a
+// crypto suite.
 func (o *Opener) Renew(k Key) error {
 	s, err := o.stream(k)
 	if err != nil {
@@ -203,7 +205,7 @@ func (o *Opener) Renew(k Key) error {
 	return nil
 }
 
-// stream returns the stream of a key, new or in its last state.
+// stream returns the stream of a key: the earlier stream with its replay list if there is one, else a new stream.
 func (o *Opener) stream(k Key) (*Stream, error) {
 	for _, f := range o.past {
 		if f.key == k {
@@ -228,7 +230,7 @@ func (o *Opener) stream(k Key) (*Stream, error) {
 	return s, nil
 }
 
-// Clear removes the keys until the next Renew.
+// Clear removes the current keys. The opener cannot decrypt until the next Renew.
 func (o *Opener) Clear() { o.current, o.previous = nil, nil }
 
 // Open authenticates and decrypts an RTP packet in place.
@@ -247,8 +249,8 @@ func (o *Opener) OpenControl(b []byte) ([]byte, error) {
 	return o.openDuringChange(b, (*Stream).OpenControl)
 }
 
-// openDuringChange decrypts a packet while two keys are possible. Peers differ in whether a key change resets the rollover
-// counter, so both cases are tried.
+// openDuringChange decrypts a packet while both the old and the new key are possible. Peers differ in whether a key
+// change resets the rollover counter, so it tries both cases.
 func (o *Opener) openDuringChange(b []byte, open func(*Stream, []byte) ([]byte, error)) ([]byte, error) {
 	o.copy = append(o.copy[:0], b...) // a failed attempt may destroy the packet
 	out, err := open(o.current, b)

@@ -22,7 +22,7 @@ var suites = []srtp.Suite{
 	srtp.AESCM128SHA80, srtp.AESCM128SHA32, srtp.AESGCM128, srtp.AESGCM256, srtp.AESCM256SHA80, srtp.AESCM256SHA32,
 }
 
-// packet returns an RTP packet with 20 ms of audio and spare capacity.
+// packet returns an RTP packet with 20 ms of audio, with capacity for the bytes that encryption adds.
 func packet(ssrc uint32, seq uint16) []byte {
 	b := make([]byte, mediatest.RTPHeaderLen+160, 1500)
 	mediatest.PutRTPHeader(b, rtp.Header{PayloadType: 8, SequenceNumber: seq, Timestamp: uint32(seq) * 160, SSRC: ssrc})
@@ -188,8 +188,8 @@ func renewed(t *testing.T, in *srtp.Opener, times int) {
 	}
 }
 
-// vector is the key of RFC 3711 §B.3, which prints its session keys. The tests of package media check the
-// encryption against ffmpeg.
+// vector is the master key and salt of RFC 3711 §B.3, which also lists the derived session keys. The tests of package
+// media check the encryption itself against ffmpeg.
 const vector = "E1F97A0D3E018BE0D64FA32C06DE41390EC675AD498AFEEBB6960B3AABE6"
 
 func TestCryptoAttributeSurvivesRoundTrip(t *testing.T) {

@@ -17,7 +17,8 @@ const ramp = 32
 // maxLen is the maximum duration of a signal.
 const maxLen = 10 * time.Minute
 
-// Make generates a sum of frequencies. amplitude is that of each, as a fraction of full scale.
+// Make generates a tone with several frequencies. amplitude is the amplitude of each frequency as a fraction of full
+// scale.
 func Make(d time.Duration, amplitude float64, hertz ...float64) []byte {
 	n := length(d)
 	out := make([]byte, n)
@@ -32,10 +33,10 @@ func Make(d time.Duration, amplitude float64, hertz ...float64) []byte {
 	return out
 }
 
-// Beep generates the 1000 Hz tone after which a voicemail records.
+// Beep generates a 1000 Hz tone, as a voicemail plays it before it records.
 func Beep(d time.Duration) []byte { return Make(d, 0.3, 1000) }
 
-// Silence generates silence.
+// Silence generates silence of duration d.
 func Silence(d time.Duration) []byte {
 	out := make([]byte, length(d))
 	for i := range out {
@@ -54,7 +55,7 @@ func Ringback(d time.Duration) []byte {
 	return out
 }
 
-// Waiting generates a signal to be repeated for a caller on hold: two soft notes every five seconds.
+// Waiting generates hold music to be played repeatedly: two soft notes every five seconds.
 func Waiting() []byte {
 	return slices.Concat(Make(250*time.Millisecond, 0.06, 523.25), Make(400*time.Millisecond, 0.06, 659.25), Silence(4350*time.Millisecond))
 }
@@ -73,7 +74,7 @@ func Keys(digits string) []byte {
 	return out
 }
 
-// pair returns the two frequencies of a key.
+// pair returns the two DTMF frequencies of a key.
 func pair(key byte) (low, high float64, ok bool) {
 	rows := [4]float64{697, 770, 852, 941}
 	columns := [4]float64{1209, 1336, 1477, 1633}

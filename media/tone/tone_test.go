@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/tone"
 )
 
-// power returns the share of a signal's power at a frequency.
+// power returns the share of a signal's power that lies at one frequency.
 func power(mu []byte, hertz float64) float64 {
 	var re, im, all float64
 	for i, b := range mu {

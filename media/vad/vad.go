@@ -1,5 +1,5 @@
 // Package vad is voice activity detection: it separates speech from silence by the level above an adaptive noise
-// floor. Its time base is the samples fed.
+// floor. Time is measured by the samples that the detector receives.
 package vad
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// All lengths are in samples of 8 kHz, all levels in dB of full scale.
+// Limits of the detection. Lengths are in samples of 8 kHz, levels in dB of full scale.
 const (
 	beginAfter = 1600  // 200 ms of speech
 	endAfter   = 4000  // 500 ms of silence
@@ -21,17 +21,17 @@ const (
 	rise       = 2.0   // dB per second by which the noise floor rises
 )
 
-// Edge is a change of speech activity.
+// Edge is a change between speech and silence.
 type Edge uint8
 
-// The edges.
+// The results of Frame: no change, speech has begun, speech has ended.
 const (
 	None Edge = iota
 	Began
 	Ended
 )
 
-// Detector detects speech; feed it every received frame. The zero value is ready.
+// Detector detects speech. The caller passes every received frame to Frame. The zero value is ready.
 type Detector struct {
 	speaking bool
 	heard    bool
@@ -40,7 +40,7 @@ type Detector struct {
 	floor    float64 // relative to quietest, so that zero is the start
 }
 
-// Frame processes µ-law samples and returns what changed.
+// Frame processes µ-law samples and says whether speech has begun or ended.
 func (d *Detector) Frame(mu []byte) Edge {
 	if len(mu) == 0 {
 		return None
@@ -65,7 +65,8 @@ func (d *Detector) Frame(mu []byte) Edge {
 	return None
 }
 
-// follow adapts the noise floor: down at once, up slowly. Digital silence does not change the floor.
+// follow adapts the noise floor to the level of n samples. The floor falls at once and rises slowly. Digital silence
+// does not change the floor.
 func (d *Detector) follow(level float64, n int) {
 	floor := quietest + d.floor
 	switch {
@@ -85,7 +86,7 @@ func (d *Detector) follow(level float64, n int) {
 // Speaking says whether speech is in progress.
 func (d *Detector) Speaking() bool { return d.speaking }
 
-// Level returns the mean power of µ-law samples in dB of full scale; -100 without samples.
+// Level returns the mean power of µ-law samples in dB of full scale, or -100 without samples.
 func Level(mu []byte) float64 {
 	sum := 0
 	for _, b := range mu {

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/media/vad"
 )
 
-// edges feeds audio in frames of 20 ms and returns the changes by time.
+// edges feeds audio to a detector in frames of 20 ms and returns the changes by their time.
 func edges(sound []byte) map[time.Duration]vad.Edge {
 	var d vad.Detector
 	out := map[time.Duration]vad.Edge{}
@@ -24,7 +24,7 @@ func edges(sound []byte) map[time.Duration]vad.Edge {
 	return out
 }
 
-// noise generates noise of an amplitude.
+// noise generates random noise with an amplitude in units of 16-bit samples.
 func noise(d time.Duration, amplitude float64) []byte {
 	r := rand.New(rand.NewPCG(3, 4))
 	out := make([]byte, d*8000/time.Second)

@@ -15,9 +15,10 @@ import (
 // overlayFrame is the number of samples per channel that Overlay compares at a time: 20 ms.
 const overlayFrame = 160
 
-// Overlay merges two recordings of the same call that start at the same time. It writes the first, and the second
-// wherever the first is silent in both channels or has ended. taken is the duration written from the second. Both
-// must be finished two-channel recordings of the same format; otherwise the error wraps ErrFormat.
+// Overlay merges two recordings of the same call that start at the same time. It writes the first recording. It
+// writes the second while both channels of the first are silent, or after the first has ended. taken is the duration
+// from the second. Both recordings must be finished and have two channels and the same format. Otherwise the error wraps
+// ErrFormat.
 func Overlay(into io.Writer, first, second io.Reader) (taken time.Duration, err error) {
 	a, err := finished(first)
 	if err != nil {
@@ -63,7 +64,7 @@ func Overlay(into io.Writer, first, second io.Reader) (taken time.Duration, err 
 	return taken, out.Flush()
 }
 
-// finishedFile is the audio of a finished recording.
+// finishedFile is a finished recording, positioned at its audio.
 type finishedFile struct {
 	io.Reader
 	format Format

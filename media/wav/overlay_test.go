@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// stereo returns a two-channel recording made of 20 ms parts, each of one value.
+// stereo returns a two-channel recording. Each value of stretches fills 20 ms.
 func stereo(f wav.Format, stretches ...byte) []byte {
 	var sound []byte
 	for _, v := range stretches {

@@ -2,7 +2,7 @@ package wav
 
 import "github.com/callboard/callboard/media/g711"
 
-// PCM converts a stream of 16-bit little-endian mono PCM to 8 kHz µ-law. Chunks may have any length.
+// PCM converts a stream of 16-bit little-endian mono PCM to 8 kHz µ-law. The input chunks may have any length.
 type PCM struct {
 	rate *Resampler
 	odd  []byte // the first byte of an incomplete sample
@@ -17,7 +17,7 @@ func NewPCM(rate int) (*PCM, error) {
 	return &PCM{rate: r}, nil
 }
 
-// Write converts a chunk and returns the output that is ready.
+// Write converts a chunk and returns the µ-law audio that is ready.
 func (p *PCM) Write(b []byte) []byte {
 	b = append(p.odd, b...)
 	n := len(b) / 2 * 2
@@ -29,7 +29,7 @@ func (p *PCM) Write(b []byte) []byte {
 	return mulaw(p.rate.Write(in))
 }
 
-// Flush returns the remaining output.
+// Flush returns the remaining µ-law audio at the end of the stream.
 func (p *PCM) Flush() []byte { return mulaw(p.rate.Flush()) }
 
 func mulaw(in []int16) []byte {

@@ -5,20 +5,21 @@ import (
 	"math"
 )
 
-// The range of rates in Hz.
+// Minimum and maximum of supported sample rates in Hz.
 const (
 	minRate = 4000
 	maxRate = 96000
 )
 
-// The filter is a Kaiser-windowed sinc; crossings is the number of zero crossings on each side.
+// Parameters of the resampling filter, a Kaiser-windowed sinc. crossings is its number of zero crossings on each side.
 const (
 	crossings = 24
 	beta      = 8.0  // stop band at about -80 dB
 	passband  = 0.94 // fraction of the lower Nyquist frequency
 )
 
-// Resample converts audio to another rate in Hz by a polyphase filter. The length changes in proportion.
+// Resample converts audio from one sample rate to another, both in Hz, by a polyphase filter. The number of samples
+// changes in proportion.
 func Resample(in []int16, from, to int) ([]int16, error) {
 	if from < minRate || from > maxRate || to < minRate || to > maxRate {
 		return nil, fmt.Errorf("%w: %d Hz to %d Hz", ErrFormat, from, to)
@@ -33,8 +34,8 @@ func Resample(in []int16, from, to int) ([]int16, error) {
 	return append(r.Write(in), r.Flush()...), nil
 }
 
-// Resampler converts a stream of audio to another rate. Its output lags by a few milliseconds, the length of its
-// filter, until Flush.
+// Resampler converts a stream of audio to another sample rate. Until Flush its output is incomplete by the length of its
+// filter, a few milliseconds.
 type Resampler struct {
 	up, down int
 	filter   [][]float32
@@ -45,7 +46,7 @@ type Resampler struct {
 	made     int     // output samples so far
 }
 
-// NewResampler returns a resampler; both rates are in Hz.
+// NewResampler returns a resampler from one sample rate to another, both in Hz.
 func NewResampler(from, to int) (*Resampler, error) {
 	if from < minRate || from > maxRate || to < minRate || to > maxRate {
 		return nil, fmt.Errorf("%w: %d Hz to %d Hz", ErrFormat, from, to)
@@ -58,7 +59,7 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
-// Write processes input and returns the output that is ready.
+// Write adds input samples and returns the output samples that are ready.
 func (r *Resampler) Write(in []int16) []int16 {
 	if r.filter == nil {
 		return in
@@ -73,7 +74,7 @@ func (r *Resampler) Write(in []int16) []int16 {
 	return out
 }
 
-// Flush returns the remaining output. The total length is in proportion to the input.
+// Flush returns the remaining output samples. The ratio of all output to all input is then the ratio of the rates.
 func (r *Resampler) Flush() []int16 {
 	if r.filter == nil {
 		return nil
@@ -82,7 +83,7 @@ func (r *Resampler) Flush() []int16 {
 	return r.make(func(int) bool { return r.made < total })
 }
 
-// make produces output samples as long as may returns true.
+// make produces output samples while may returns true for the input position of the next one.
 func (r *Resampler) make(may func(centre int) bool) []int16 {
 	var out []int16
 	for {
@@ -105,7 +106,8 @@ func (r *Resampler) make(may func(centre int) bool) []int16 {
 	}
 }
 
-// phases computes one filter for each position between two input samples; half is its length to each side.
+// phases computes a filter for each position that an output sample can have between two input samples. half is the
+// number of coefficients on each side.
 func phases(up, down int) (filters [][]float32, half int) {
 	scale := min(1, float64(up)/float64(down)) * passband
 	half = int(math.Ceil(crossings / scale))

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// The format tags that can be read.
+// The WAV format tags that Decode accepts.
 const (
 	tagPCM        = 1
 	tagALaw       = 6
@@ -24,25 +24,25 @@ const (
 // HeaderLen is the length in bytes of the header that Header returns.
 const HeaderLen = 58
 
-// Unknown is the data length of an unfinished file; players then read to the end of the file.
+// Unknown is the data length in the header of an unfinished file. Players then read to the end of the file.
 const Unknown = 0xFFFFFFFF
 
-// Errors of reading.
+// Errors of reading a WAV file.
 var (
 	ErrFormat   = errors.New("wav: unsupported or unreadable WAV file")
 	ErrTooLarge = errors.New("wav: too large")
 )
 
-// Format is the encoding of samples.
+// Format is the encoding of audio samples.
 type Format uint8
 
-// The formats of written files, at 8 kHz.
+// The sample formats of files that this package writes, at 8 kHz.
 const (
 	MuLaw Format = iota // ITU-T G.711, one byte per sample
 	PCM16               // linear, little-endian, two bytes per sample
 )
 
-// Bytes returns the length of a sample.
+// Bytes returns the length of a sample in bytes.
 func (f Format) Bytes() int {
 	if f == PCM16 {
 		return 2
@@ -57,7 +57,7 @@ func (f Format) tag() uint16 {
 	return tagMuLaw
 }
 
-// Sound is the decoded audio of a file.
+// Sound is the decoded audio of a WAV file.
 type Sound struct {
 	Rate, Channels int
 	Samples        []int16 // interleaved
@@ -77,7 +77,7 @@ func (s *Sound) Channel(n int) []int16 {
 	return out
 }
 
-// Mu mixes the channels, resamples to 8 kHz and encodes as µ-law.
+// Mu mixes the channels to mono, resamples to 8 kHz and encodes as µ-law.
 func (s *Sound) Mu() ([]byte, error) {
 	mono := make([]int16, len(s.Samples)/s.Channels)
 	for i := range mono {
@@ -94,10 +94,10 @@ func (s *Sound) Mu() ([]byte, error) {
 	return g711.EncodeMu(mono), nil
 }
 
-// Header returns the header of an 8 kHz µ-law file. dataLen is in bytes, or Unknown.
+// Header returns the WAV header of an 8 kHz µ-law file. dataLen is the number of audio bytes, or Unknown.
 func Header(channels int, dataLen uint32) []byte { return MuLaw.Header(channels, dataLen) }
 
-// Header returns the header of an 8 kHz file. dataLen is in bytes, or Unknown.
+// Header returns the WAV header of an 8 kHz file in this format. dataLen is the number of audio bytes, or Unknown.
 func (f Format) Header(channels int, dataLen uint32) []byte {
 	h := make([]byte, 0, HeaderLen)
 	width := channels * f.Bytes()
@@ -120,7 +120,7 @@ func (f Format) Header(channels int, dataLen uint32) []byte {
 	return le.AppendUint32(append(h, "data"...), dataLen)
 }
 
-// EncodeMu returns a complete file of 8 kHz µ-law; two channels are interleaved.
+// EncodeMu returns a complete WAV file of 8 kHz µ-law. The samples of two channels alternate.
 func EncodeMu(channels int, mu []byte) []byte {
 	out := append(Header(channels, uint32(len(mu))), mu...) //nolint:gosec // fits into memory
 	if len(mu)%2 == 1 {
@@ -129,7 +129,7 @@ func EncodeMu(channels int, mu []byte) []byte {
 	return out
 }
 
-// EncodePCM returns a complete file of 16-bit samples of 8 kHz; several channels are interleaved.
+// EncodePCM returns a complete WAV file of 8 kHz 16-bit samples. The samples of several channels alternate.
 func EncodePCM(channels int, pcm []int16) []byte {
 	b := PCM16.Header(channels, uint32(2*len(pcm))) //nolint:gosec // the caller's memory is less
 	for _, v := range pcm {
@@ -138,8 +138,8 @@ func EncodePCM(channels int, pcm []int16) []byte {
 	return b
 }
 
-// Repair writes the true lengths into the header of a recording that a crash left unfinished, and returns its
-// duration. A finished file stays unchanged.
+// Repair writes the actual lengths into the header of a recording that a crash left unfinished, and returns the
+// recording's duration. It does not change a finished file.
 func Repair(path string) (time.Duration, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the caller names the file
 	if err != nil {
@@ -194,7 +194,7 @@ func Begun(path string) (f Format, size int64, err error) {
 	return f, info.Size() - HeaderLen, nil
 }
 
-// ReadFile reads a file of at most limit bytes.
+// ReadFile reads and decodes a WAV file of at most limit bytes.
 func ReadFile(path string, limit int64) (*Sound, error) {
 	f, err := os.Open(path) //nolint:gosec // the caller names the file
 	if err != nil {
@@ -211,14 +211,14 @@ func ReadFile(path string, limit int64) (*Sound, error) {
 	return Decode(b)
 }
 
-// format is the fmt chunk.
+// format is the content of the fmt chunk of a WAV file.
 type format struct {
 	tag, channels, bits int
 	rate                int
 }
 
-// Decode decodes 16-bit PCM, µ-law or A-law of one or two channels. A data length beyond the end of b means up to
-// the end, because streaming programs do not know the length.
+// Decode decodes a WAV file of 16-bit PCM, µ-law or A-law with one or two channels. If the data length exceeds b, the
+// audio extends to the end of b, because programs that stream a file do not know its length.
 func Decode(b []byte) (*Sound, error) {
 	if len(b) < 12 || string(b[:4]) != "RIFF" || string(b[8:12]) != "WAVE" {
 		return nil, fmt.Errorf("%w: no RIFF header", ErrFormat)

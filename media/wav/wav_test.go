@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// pcm returns a 16-bit file with a sine on each channel.
+// pcm returns a WAV file of 16-bit samples with a sine wave on each channel.
 func pcm(rate, channels int, hertz float64, d time.Duration) []byte {
 	n := int(d.Seconds() * float64(rate))
 	le := binary.LittleEndian
@@ -38,7 +38,7 @@ func pcm(rate, channels int, hertz float64, d time.Duration) []byte {
 	return b
 }
 
-// share returns the share of the power at a frequency, and the amplitude there.
+// share returns the share of a signal's power that lies at one frequency, and the amplitude at that frequency.
 func share(in []int16, hertz float64) (share, amplitude float64) {
 	var re, im, all float64
 	for i, v := range in {

@@ -12,8 +12,8 @@ import (
 )
 
 // Backup copies every blob of the folder from into the new folder to. Blobs never change, so a blob is hard-linked
-// where the file system allows it, and copied otherwise. A blob that is written or deleted during the backup may be
-// missing.
+// where the file system allows it, and copied otherwise. The backup may lack a blob that is written or deleted while
+// the backup runs.
 func Backup(ctx context.Context, from, to string) (blobs int, bytes int64, err error) {
 	err = filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile

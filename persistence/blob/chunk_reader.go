@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// chunkReader decrypts one chunk at a time. A seek loads the chunk of the new position.
+// chunkReader reads a sealed blob and decrypts one chunk at a time. A read after a seek loads the chunk of the new
+// position.
 type chunkReader struct {
 	f           source
 	cipher      *chunkCipher
@@ -18,7 +19,8 @@ type chunkReader struct {
 	raw         []byte
 }
 
-// newReader checks that body bytes of chunks can be a complete blob.
+// newReader returns a reader of a sealed blob whose chunks have body bytes. It returns ErrDamaged if that length is
+// impossible or the last chunk does not decrypt.
 func newReader(f source, b *chunkCipher, start, body int64) (*chunkReader, error) {
 	const full = chunkSize + tagSize
 	chunks := (body + full - 1) / full

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// circuitBreaker stops requests to a store that is unavailable. After a failure all requests are refused for a
-// while. Then one request probes the store; once it is answered, all requests are allowed again.
+// circuitBreaker stops requests to a store that is unavailable. After a failure, all requests are refused for
+// openPeriod. Then one request probes the store. When the store answers that request, all requests are allowed again.
 type circuitBreaker struct {
 	minOpen, maxOpen time.Duration // bounds of openPeriod, which doubles with each failure
 
 	mu         sync.Mutex
 	cause      error // the last failure; nil: the circuit is closed
 	openPeriod time.Duration
-	openUntil  time.Time // no request is sent before
+	openUntil  time.Time // no request is sent before this time
 	probing    bool      // one request probes the store
 }
 
-// acquire asks to send a request. If requests are refused, it returns the failure and the time after which to try
-// again. After the open period, one caller with willAsk gets probes = true and sends a request; the others stay
-// refused until that request is answered.
+// acquire asks for permission to send a request. If requests are refused, it returns the last failure and the time
+// after which to try again. After the open period, the first caller with willAsk gets probes = true and sends a request.
+// Other callers stay refused until the store answers that request.
 func (b *circuitBreaker) acquire(now time.Time, willAsk bool) (probes bool, after time.Duration, cause error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,8 +34,8 @@ func (b *circuitBreaker) acquire(now time.Time, willAsk bool) (probes bool, afte
 	return false, 0, nil
 }
 
-// abandon tells the circuit breaker that the caller gave up without an answer. If the caller was to probe the
-// store, the next caller probes instead.
+// abandon records that the caller gave up before the store answered. If the caller was to probe the store, the next
+// caller probes instead.
 func (b *circuitBreaker) abandon(probes bool) {
 	if !probes {
 		return
@@ -51,8 +51,8 @@ func (b *circuitBreaker) recordSuccess() {
 	b.cause, b.openPeriod, b.openUntil, b.probing = nil, 0, time.Time{}, false
 }
 
-// recordFailure opens the circuit and returns the time after which the store may be asked again. Requests that were
-// under way at the first failure do not lengthen that time.
+// recordFailure opens the circuit and returns the time after which requests are allowed again. If a request that was
+// already running fails too, openPeriod does not double again.
 func (b *circuitBreaker) recordFailure(now time.Time, cause error) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()

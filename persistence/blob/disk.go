@@ -1,7 +1,7 @@
 // Package blob stores large objects, such as recordings and exports, in a folder or in an S3 bucket.
 //
-// Each blob is encrypted under a key of its own, which is stored in the blob. Deleting a blob therefore makes it
-// unreadable.
+// Each blob is encrypted with its own random key, which is stored in the blob in encrypted form. Deleting a blob
+// therefore also deletes its key, so that copies of the encrypted bytes alone cannot be read.
 package blob
 
 import (
@@ -42,10 +42,10 @@ func NewSharedDisk(dir string, seal Sealer) *Disk {
 	return &Disk{dir: dir, seal: seal, shared: true}
 }
 
-// String describes the store for people.
+// String returns a description of the store for users.
 func (d *Disk) String() string { return "the folder " + d.dir }
 
-// RemoveAbandoned removes incomplete files that no process has written to for a day. It returns their number.
+// RemoveAbandoned removes incomplete files that were last written more than a day ago. It returns their number.
 func (d *Disk) RemoveAbandoned(context.Context) (int, error) {
 	return d.removeParts(time.Now().Add(-abandonedAfter))
 }
@@ -73,7 +73,7 @@ func (d *Disk) removeParts(before time.Time) (n int, err error) {
 // operations fails.
 func (d *Disk) CheckAccess(ctx context.Context) (refused bool, err error) {
 	done := make(chan error, 1)
-	go func() { done <- d.checkAccess() }() // system calls on a file system that hangs do not return
+	go func() { done <- d.checkAccess() }() // in a goroutine, because system calls on a hanging file system do not return
 	select {
 	case err = <-done:
 		return err != nil && !errors.Is(err, fs.ErrNotExist), err
@@ -99,8 +99,8 @@ func (d *Disk) checkAccess() error {
 
 const diskRetrySeconds = 5 // seconds
 
-// path returns the path of a blob. A shared folder that does not exist is reported as unavailable, because its file
-// system may not be mounted.
+// path returns the file path of a blob. If a shared folder does not exist, the error says that the store is
+// unavailable, because its file system may not be mounted.
 func (d *Disk) path(workspace, name string) (string, error) {
 	place, err := blobPath(workspace, name)
 	if err == nil && d.shared {
@@ -111,12 +111,12 @@ func (d *Disk) path(workspace, name string) (string, error) {
 	return filepath.Join(d.dir, place), err
 }
 
-// unavailable is the error of a store that cannot be reached.
+// unavailable returns the error for a store that cannot be reached. seconds is its retry_after.
 func unavailable(seconds int, err error) error {
 	return fmt.Errorf("%w: %w: %w", domain.ErrBlobsUnavailable, domain.Errorf(domain.CodeUnavailable, "the storage of recordings and exports cannot be reached; try again").With("retry_after", seconds), err)
 }
 
-// Put stores what r returns under a name and returns its size in bytes. An existing blob of that name is replaced.
+// Put stores the bytes that r returns under a name and returns their number. It replaces an existing blob of that name.
 // The blob is durable when Put returns.
 func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (size int64, err error) {
 	path, err := d.path(workspace, name)
@@ -149,7 +149,7 @@ func (d *Disk) Put(ctx context.Context, workspace, name string, r io.Reader) (si
 	return size, syncFolder(folder)
 }
 
-// makeFolder creates the folder of a workspace durably, before the first blob is written to it.
+// makeFolder creates the folder of a workspace if it does not exist, and syncs its directory entry to disk.
 func (d *Disk) makeFolder(path string) error {
 	err := os.Mkdir(path, 0o700)
 	switch {
@@ -161,7 +161,7 @@ func (d *Disk) makeFolder(path string) error {
 	return syncFolder(d.dir)
 }
 
-// syncFolder makes a rename in a folder durable.
+// syncFolder syncs a folder to disk, so that renames and deletions in it are durable.
 func syncFolder(path string) error {
 	f, err := os.Open(path) //nolint:gosec // a folder of ours
 	if err != nil {
@@ -170,8 +170,8 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// Open opens a blob for reading and returns its size. The caller closes it. A seek costs one chunk. A missing blob
-// is domain.ErrNotFound.
+// Open opens a blob for reading and returns its size. The caller closes it. A read after a seek decrypts one chunk. A
+// missing blob is the error domain.ErrNotFound.
 func (d *Disk) Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error) {
 	path, err := d.path(workspace, name)
 	if err != nil {
@@ -195,7 +195,7 @@ func (d *Disk) Open(ctx context.Context, workspace, name string) (io.ReadSeekClo
 	return r, r.size, nil
 }
 
-// Delete removes a blob with its key. A missing blob is no error.
+// Delete removes a blob with its key. A missing blob is not an error.
 func (d *Disk) Delete(_ context.Context, workspace, name string) error {
 	path, err := d.path(workspace, name)
 	if err != nil {

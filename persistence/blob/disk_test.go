@@ -24,7 +24,7 @@ func TestDiskConforms(t *testing.T) {
 	})
 }
 
-// newDiskTestStore returns a test store whose bytes are in a folder.
+// newDiskTestStore returns a test store whose stored bytes are files in the folder dir.
 func newDiskTestStore(t *testing.T, store blobtest.Store, dir string) blobtest.TestStore {
 	t.Helper()
 	return blobtest.TestStore{

@@ -17,9 +17,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// A sealed blob consists of a magic number, two bytes of length, the blob's key sealed by Sealer, and chunks of
-// chunkSize bytes with their authentication tags. The nonce of a chunk holds its number and whether it is the last
-// chunk. A blob that was truncated, reordered or changed does not open. Disk and S3 store the same bytes.
+// A sealed blob begins with a magic number, the length of the sealed key in two bytes, and the blob's key sealed by
+// Sealer. Encrypted chunks of chunkSize bytes with their authentication tags follow. The nonce of a chunk contains its number and
+// marks the last chunk. A blob that was truncated, reordered or changed cannot be read. Disk and S3 use the same format.
 const (
 	magic      = "CBB1"
 	chunkSize  = 64 << 10
@@ -29,15 +29,15 @@ const (
 	partSuffix = ".part"
 )
 
-// The errors of blobs.
+// Errors of blob stores.
 var (
-	// ErrName refuses a workspace or a name that is not a plain file name.
+	// ErrName says that a workspace or blob name is not a plain file name.
 	ErrName = errors.New("blob: the workspace or name has characters that are not allowed")
-	// ErrDamaged reports a blob that was truncated or changed.
+	// ErrDamaged says that a stored blob was truncated or changed.
 	ErrDamaged = errors.New("blob: the file is damaged")
 )
 
-// Sealer encrypts the key of a blob for its workspace.
+// Sealer encrypts and decrypts the key of a blob with the data key of its workspace.
 type Sealer interface {
 	Seal(ctx context.Context, k domain.Key, field, text string) (string, error)
 	Unseal(ctx context.Context, k domain.Key, field, sealed string) (string, error)
@@ -45,7 +45,7 @@ type Sealer interface {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}$`)
 
-// blobPath returns the path of a blob below the folder or the prefix of all blobs.
+// blobPath returns the path of a blob relative to the store's folder or bucket prefix.
 func blobPath(workspace, name string) (string, error) {
 	if !validName.MatchString(workspace) || !validName.MatchString(name) || strings.HasSuffix(name, partSuffix) {
 		return "", fmt.Errorf("%w: %q/%q", ErrName, workspace, name)
@@ -57,7 +57,7 @@ func blobKey(workspace, name string) domain.Key {
 	return domain.Key{Kind: "blob", Workspace: workspace, ID: name}
 }
 
-// writeSealed encrypts r into to and returns the number of plain bytes.
+// writeSealed encrypts the bytes of r, writes the sealed blob to to, and returns the number of bytes of r.
 func writeSealed(ctx context.Context, seal Sealer, to io.Writer, workspace, name string, r io.Reader) (int64, error) {
 	var key [keySize]byte
 	if _, err := rand.Read(key[:]); err != nil {
@@ -83,13 +83,13 @@ func writeSealed(ctx context.Context, seal Sealer, to io.Writer, workspace, name
 	return size, errors.Join(err, w.Flush())
 }
 
-// source gives random access to a sealed blob.
+// source is a sealed blob in the store, which can be read at any offset.
 type source interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// openSealed reads the header of a sealed blob of size bytes.
+// openSealed reads the header of a sealed blob of size bytes, decrypts its key and returns a reader of its content.
 func openSealed(ctx context.Context, seal Sealer, f source, size int64, workspace, name string) (*chunkReader, error) {
 	var head [len(magic) + 2]byte
 	if err := readAt(f, head[:], 0); err != nil {
@@ -118,7 +118,7 @@ func openSealed(ctx context.Context, seal Sealer, f source, size int64, workspac
 	return newReader(f, box, start, size-start)
 }
 
-// readAt fills p. If the blob ends earlier, the error is ErrDamaged.
+// readAt fills p with the bytes at an offset. If the blob ends earlier, the error is ErrDamaged.
 func readAt(f io.ReaderAt, p []byte, off int64) error {
 	n, err := f.ReadAt(p, off)
 	switch {
@@ -158,7 +158,7 @@ func nonce(index int64, last bool) []byte {
 	return n
 }
 
-// sealChunks writes r in chunks. The nonce of the last chunk, which may be empty, marks it as the last.
+// sealChunks encrypts r and writes it in chunks. The nonce of the last chunk, which may be empty, marks it as the last.
 func (b *chunkCipher) sealChunks(ctx context.Context, w io.Writer, r io.Reader) (size int64, err error) {
 	now, ahead := make([]byte, chunkSize), make([]byte, chunkSize)
 	out := make([]byte, 0, chunkSize+tagSize)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// List returns the names of the blobs of a workspace, unordered.
+// List returns the names of a workspace's blobs in no particular order.
 func (d *Disk) List(_ context.Context, workspace string) (names []string, err error) {
 	path, err := d.path(workspace, "all")
 	if err != nil {
@@ -28,7 +28,7 @@ func (d *Disk) List(_ context.Context, workspace string) (names []string, err er
 	return names, nil
 }
 
-// List returns the names of the blobs of a workspace, unordered.
+// List returns the names of a workspace's blobs in no particular order.
 func (s *S3) List(ctx context.Context, workspace string) (names []string, err error) {
 	place, err := blobPath(workspace, "all")
 	if err != nil {

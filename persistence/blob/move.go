@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// MoveResult counts what MoveToBucket did.
+// MoveResult counts the files that MoveToBucket has handled.
 type MoveResult struct {
 	Copied        int   `json:"moved"` // copied to the bucket, read back, and removed from the folder
 	AlreadyStored int   `json:"there"` // removed from the folder, as the bucket had the same bytes already
@@ -21,9 +21,9 @@ type MoveResult struct {
 	Bytes         int64 `json:"bytes"` // bytes of the copied blobs
 }
 
-// MoveToBucket moves the blobs of a folder, which no other process may use meanwhile, to a bucket. A file is
-// removed only after the bucket has returned the same bytes. MoveToBucket can be repeated after an error. progress
-// is called after each file.
+// MoveToBucket moves the blobs of a folder to a bucket. No other process may use the folder meanwhile. A file is
+// removed only after its bytes were read back from the bucket. MoveToBucket can be repeated after an error. It calls
+// progress after each file.
 func MoveToBucket(ctx context.Context, from *Disk, to *S3, progress func(MoveResult)) (done MoveResult, err error) {
 	err = from.eachFile(func(workspace, name string) error {
 		place, wrong := blobPath(workspace, name)
@@ -80,7 +80,8 @@ func (d *Disk) Empty() (bool, error) {
 	return err == nil, err
 }
 
-// moveFile copies a file to the bucket, or compares it with an object that exists already.
+// moveFile copies a file to the bucket and compares the stored bytes. If the bucket already has an object of that name,
+// it only compares the bytes.
 func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *MoveResult) error {
 	f, err := os.Open(filepath.Join(from.dir, place)) //nolint:gosec // the name is checked
 	if err != nil {
@@ -122,7 +123,7 @@ func moveFile(ctx context.Context, from *Disk, to *S3, place string, done *MoveR
 	return err
 }
 
-// hasSameBytes reports whether an object has the same bytes as a file. A missing object is domain.ErrNotFound.
+// hasSameBytes reports whether an object has the same bytes as a file. A missing object is the error domain.ErrNotFound.
 func hasSameBytes(ctx context.Context, to *S3, f *os.File, place string) (bool, error) {
 	object, err := to.fetch(ctx, place)
 	if errors.Is(err, ErrDamaged) {

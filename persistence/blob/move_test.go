@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/persistence/blob/s3test"
 )
 
-// moveTest is a folder with blobs and a bucket.
+// moveTest is a test with a folder of blobs and an S3 bucket.
 type moveTest struct {
 	*testing.T
 	dir    string
@@ -45,7 +45,7 @@ func (m *moveTest) put(workspace, name, text string) {
 	require.NoError(m, err)
 }
 
-// move moves all remaining blobs.
+// move moves all blobs that remain in the folder to the bucket.
 func (m *moveTest) move() (blob.MoveResult, error) {
 	return blob.MoveToBucket(m.Context(), m.disk, m.bucket, func(blob.MoveResult) {})
 }

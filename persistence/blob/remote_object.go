@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Sizes of the ranges that are fetched. The first range has room for the header and the first chunk; sequential
-// reads fetch twice as much each time, up to maxFetchSize.
+// Sizes of the ranges that a range request fetches. The first range contains the header and the first chunk. Sequential
+// reads double the range with each request, up to maxFetchSize.
 const (
 	firstFetchSize = chunkSize + tagSize + 1<<10
 	maxFetchSize   = 512 << 10
@@ -25,16 +25,16 @@ type remoteObject struct {
 	ahead          int   // bytes to fetch at the next sequential read
 }
 
-// rangeResult is the result of a range request: the size of the whole object, its ETag, and the number of bytes
-// read.
+// rangeResult is the result of a range request: the size and the ETag of the whole object, and the number of bytes
+// that were read.
 type rangeResult struct {
 	size   int64
 	etag   string
 	length int
 }
 
-// openRemoteObject fetches the first range by get, with an empty ETag; later ranges must have the ETag of the
-// first. ctx bounds the first request only.
+// openRemoteObject fetches the first range of an object. get reads a range; if etag is set, the object must have that
+// ETag. Later ranges must have the ETag of the first. ctx bounds the first request only.
 func openRemoteObject(ctx context.Context, get func(ctx context.Context, from int64, into []byte, etag string) (rangeResult, error)) (*remoteObject, error) {
 	window := make([]byte, firstFetchSize)
 	p, err := get(ctx, 0, window, "")
@@ -51,7 +51,7 @@ func openRemoteObject(ctx context.Context, get func(ctx context.Context, from in
 	}, nil
 }
 
-// ReadAt implements io.ReaderAt, for one caller at a time.
+// ReadAt implements io.ReaderAt. It must not be called concurrently.
 func (f *remoteObject) ReadAt(p []byte, off int64) (int, error) {
 	want := int(max(0, min(int64(len(p)), f.size-off)))
 	inside := off >= f.start && off+int64(want) <= f.start+int64(len(f.window))
@@ -71,7 +71,8 @@ func (f *remoteObject) ReadAt(p []byte, off int64) (int, error) {
 	return want, nil
 }
 
-// load fetches missing bytes: a sequential read fetches more into the window, any other read only p.
+// load fetches bytes that are not in the window. For a sequential read it fetches a larger range into the window. For
+// any other read it fetches only p.
 func (f *remoteObject) load(p []byte, off int64) error {
 	if len(p) == 0 {
 		return nil

@@ -21,15 +21,15 @@ import (
 // Limits of concurrent requests and of their duration.
 const (
 	maxPuts        = 8              // concurrent uploads; each holds one part in memory
-	putTimeout     = 12 * time.Hour // of one upload
+	putTimeout     = 12 * time.Hour // timeout of one upload
 	maxDeletes     = 8              // concurrent deletions in one workspace
 	cleanupTimeout = 15 * time.Second
 	abandonedAfter = 24 * time.Hour // older incomplete uploads are removed
 )
 
-// S3 stores blobs in a bucket. The key of an object is a prefix, the workspace and the name. If the bucket cannot
-// be reached, the methods return a domain.Error with CodeUnavailable and retry_after: within seconds, or at once
-// while the circuit breaker is open.
+// S3 stores blobs in a bucket. The key of an object consists of a prefix, the workspace and the name. If the bucket
+// cannot be reached, the methods return a domain.Error with CodeUnavailable and retry_after. They return it after a
+// few seconds, or at once while the circuit breaker is open.
 type S3 struct {
 	client *s3Client
 	prefix string // "", or ends with a slash
@@ -49,7 +49,7 @@ func NewS3(cfg S3Config, prefix string, seal Sealer) (*S3, error) {
 	return &S3{client: client, prefix: prefix, seal: seal, puts: make(chan struct{}, maxPuts)}, nil
 }
 
-// String describes the store for people.
+// String returns a description of the store for users.
 func (s *S3) String() string {
 	if s.prefix == "" {
 		return s.client.bucketName
@@ -70,9 +70,9 @@ func wrapStoreError(what, name string, err error) error {
 	return fmt.Errorf("blob: %s %s: %w", what, name, err)
 }
 
-// Put stores what r returns under a name and returns its size in bytes. An existing blob of that name is replaced.
-// When Put returns, the bucket has the complete blob. After an error the bucket has the previous blob or none; if
-// the store failed at the very end, it may have the new one.
+// Put stores the bytes that r returns under a name and returns their number. It replaces an existing blob of that name.
+// When Put returns, the bucket has the complete blob. After an error the bucket has the previous blob or none. If the
+// last request failed without a response, the bucket may also have the new blob.
 func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size int64, err error) {
 	place, err := blobPath(workspace, name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *S3) Put(ctx context.Context, workspace, name string, r io.Reader) (size
 	return size, nil
 }
 
-// upload writes an object with the bytes that fill writes.
+// upload stores an object. fill writes the bytes of the object to its io.Writer.
 func (s *S3) upload(ctx context.Context, place, name string, fill func(context.Context, io.Writer) error) error {
 	if _, err := s.client.checkAvailable(false); err != nil {
 		return wrapStoreError("put", name, err)
@@ -112,8 +112,8 @@ func (s *S3) upload(ctx context.Context, place, name string, fill func(context.C
 	return wrapStoreError("put", name, err)
 }
 
-// Open opens a blob for reading and returns its size. The caller closes it. A seek costs one chunk. ctx bounds the
-// opening only. Reads fail once the blob is replaced. A missing blob is domain.ErrNotFound.
+// Open opens a blob for reading and returns its size. The caller closes it. A read after a seek decrypts one chunk. ctx
+// bounds the opening only. Reads fail once the blob is replaced. A missing blob is the error domain.ErrNotFound.
 func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error) {
 	place, err := blobPath(workspace, name)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *S3) Open(ctx context.Context, workspace, name string) (io.ReadSeekClose
 	return r, r.size, nil
 }
 
-// fetch reads the beginning of an object.
+// fetch opens an object with a request for its first range.
 func (s *S3) fetch(ctx context.Context, place string) (*remoteObject, error) {
 	f, err := openRemoteObject(ctx, func(ctx context.Context, from int64, into []byte, etag string) (rangeResult, error) {
 		return s.client.get(ctx, s.prefix+place, from, into, etag)
@@ -144,7 +144,7 @@ func (s *S3) fetch(ctx context.Context, place string) (*remoteObject, error) {
 	return f, err
 }
 
-// Delete removes a blob with its key. A missing blob is no error.
+// Delete removes a blob with its key. A missing blob is not an error.
 func (s *S3) Delete(ctx context.Context, workspace, name string) error {
 	place, err := blobPath(workspace, name)
 	if err != nil {
@@ -189,8 +189,8 @@ func (s *S3) deleteKeys(ctx context.Context, prefix string, keys []string) error
 	return group.Wait()
 }
 
-// RemoveAbandoned removes the parts of uploads that began more than a day ago. It returns the number of those
-// uploads.
+// RemoveAbandoned removes multipart uploads that began more than a day ago, with their parts. It returns the number of
+// these uploads.
 func (s *S3) RemoveAbandoned(ctx context.Context) (int, error) {
 	n, err := s.abortUploadsBefore(ctx, s.prefix, time.Now().Add(-abandonedAfter))
 	return n, wrapStoreError("sweep", s.prefix, err)
@@ -217,8 +217,8 @@ func (s *S3) abortUploadsBefore(ctx context.Context, prefix string, before time.
 	return n, nil
 }
 
-// isBlobKey reports whether Put can have made a key below a prefix. Other programs may store objects in the same
-// bucket.
+// isBlobKey reports whether an object key below a prefix has the form that Put creates. Other programs may store
+// objects in the same bucket, which must not be deleted.
 func (s *S3) isBlobKey(key, prefix string) bool {
 	place, ok := strings.CutPrefix(key, s.prefix)
 	workspace, name, parted := strings.Cut(place, "/")
@@ -253,7 +253,7 @@ func (s *S3) CheckAccess(ctx context.Context) (refused bool, err error) {
 	return false, nil
 }
 
-// IsVersioned reports whether the bucket keeps deleted objects. It is also false if the store does not tell.
+// IsVersioned reports whether the bucket keeps deleted objects. It also returns false if the store gives no answer.
 func (s *S3) IsVersioned(ctx context.Context) (kept bool) {
 	err := s.client.callShort(ctx, func(ctx context.Context) error {
 		found, failed := s.client.core.GetBucketVersioning(ctx, s.client.bucket)

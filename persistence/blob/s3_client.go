@@ -21,7 +21,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
-// S3Config is a bucket with the credentials for it.
+// S3Config is the configuration of an S3 store: the bucket, its endpoint and the credentials.
 type S3Config struct {
 	Endpoint    string // http:// or https:// with a host and without a path
 	Region      string
@@ -35,9 +35,9 @@ type S3Config struct {
 // S3Limits are the time limits of requests.
 type S3Limits struct {
 	StallTimeout   time.Duration // an attempt fails if no byte is transferred for so long
-	RequestTimeout time.Duration // of a small request with all its attempts
-	MaxAttempts    int           // of one request
-	OpenPeriod     time.Duration // of the circuit breaker, after a failure; doubles up to MaxOpenPeriod
+	RequestTimeout time.Duration // timeout of a small request with all its attempts
+	MaxAttempts    int           // maximum of attempts of one request
+	OpenPeriod     time.Duration // how long the circuit breaker refuses requests after a failure; doubles up to MaxOpenPeriod
 	MaxOpenPeriod  time.Duration
 }
 
@@ -51,8 +51,8 @@ const (
 	listPageSize       = 1000
 )
 
-// s3Client sends requests to one bucket through a circuit breaker. Its errors are storeError, unavailableError, or
-// the error of the caller's context; none holds a URL or a credential (sanitizeError).
+// s3Client sends requests for one bucket if its circuit breaker allows them. Its errors are storeError,
+// unavailableError, or the error of the caller's context. No error contains a URL or a credential (sanitizeError).
 type s3Client struct {
 	core       *minio.Core
 	http       *http.Transport
@@ -96,8 +96,8 @@ func newS3Client(cfg S3Config) (*s3Client, error) {
 	}, nil
 }
 
-// checkAvailable returns an unavailableError while the circuit breaker refuses requests. probes is true if this
-// request decides whether the next ones are allowed.
+// checkAvailable returns an unavailableError while the circuit breaker refuses requests. probes is true if the result of
+// this request decides whether later requests are allowed.
 func (c *s3Client) checkAvailable(willAsk bool) (probes bool, err error) {
 	probes, after, cause := c.breaker.acquire(time.Now(), willAsk)
 	if cause != nil {
@@ -108,7 +108,8 @@ func (c *s3Client) checkAvailable(willAsk bool) (probes bool, err error) {
 
 var errTooLong = errors.New("the store did not answer in time")
 
-// call sends a request with all its attempts, if the circuit breaker allows it.
+// call sends a request, including retries, if the circuit breaker allows it. It reports the outcome to the circuit
+// breaker. limit bounds the whole duration.
 func (c *s3Client) call(ctx context.Context, limit time.Duration, request func(context.Context) error) error {
 	key, err := c.core.GetCreds()
 	if err != nil {
@@ -152,7 +153,7 @@ func sha256Hex(body []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// put writes an object in one request. The store checks its SHA-256.
+// put stores an object in one request. The store verifies the SHA-256 of the body.
 func (c *s3Client) put(ctx context.Context, key string, body []byte) error {
 	return c.callLong(ctx, func(ctx context.Context) error {
 		_, err := c.core.PutObject(ctx, c.bucket, key, bytes.NewReader(body), int64(len(body)), "", sha256Hex(body), minio.PutObjectOptions{DisableContentSha256: true}) // no checksum of each chunk, as sha256Hex covers the whole body
@@ -162,8 +163,8 @@ func (c *s3Client) put(ctx context.Context, key string, body []byte) error {
 
 var errRange = errors.New("the store returned another range than requested")
 
-// get reads an object from an offset on, up to len(into) bytes. If etag is set, the object must have this ETag,
-// otherwise nothing is read.
+// get reads up to len(into) bytes of an object from an offset on. If etag is set and the object has another ETag,
+// nothing is read.
 func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte, etag string) (p rangeResult, err error) {
 	var opts minio.GetObjectOptions
 	opts.Set("Range", fmt.Sprintf("bytes=%d-%d", from, from+int64(len(into))-1))
@@ -189,7 +190,7 @@ func (c *s3Client) get(ctx context.Context, key string, from int64, into []byte,
 	return p, err
 }
 
-// delete removes an object. A missing object is no error.
+// delete removes an object. A missing object is not an error.
 func (c *s3Client) delete(ctx context.Context, key string) error {
 	return ignoreNotFound(c.callShort(ctx, func(ctx context.Context) error {
 		return c.core.RemoveObject(ctx, c.bucket, key, minio.RemoveObjectOptions{})
@@ -204,7 +205,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// list returns up to listPageSize keys that begin with a prefix and follow after.
+// list returns up to listPageSize object keys that begin with prefix and come after the key after.
 func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []string, err error) {
 	err = c.callShort(ctx, func(ctx context.Context) error {
 		keys = nil // of an earlier attempt
@@ -221,7 +222,7 @@ func (c *s3Client) list(ctx context.Context, prefix, after string) (keys []strin
 	return keys, err
 }
 
-// abortUpload removes the parts of an upload.
+// abortUpload removes a multipart upload and its parts. A missing upload is not an error.
 func (c *s3Client) abortUpload(ctx context.Context, key, id string) error {
 	return ignoreNotFound(c.callShort(ctx, func(ctx context.Context) error { return c.core.AbortMultipartUpload(ctx, c.bucket, key, id) }))
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/persistence/blob/s3test"
 )
 
-// limitsWithLongOpenPeriod gives up soon and asks again after an hour.
+// limitsWithLongOpenPeriod returns short timeouts, and an hour for which the circuit breaker refuses requests.
 func limitsWithLongOpenPeriod() blob.S3Limits {
 	return blob.S3Limits{StallTimeout: 200 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Hour, MaxOpenPeriod: time.Hour}
 }

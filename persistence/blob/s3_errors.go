@@ -36,10 +36,10 @@ func (e *storeError) isTransient() bool {
 	return e.StatusCode >= 500 && e.StatusCode != http.StatusNotImplemented || e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusRequestTimeout
 }
 
-// unavailableError reports that the store did not answer, or that it cannot serve the request now. It is unknown
-// whether the request was carried out.
+// unavailableError says that the store did not answer, or that it cannot serve the request now. The store may
+// nevertheless have carried the request out.
 type unavailableError struct {
-	after time.Duration // when the store may be asked again
+	after time.Duration // time after which requests are allowed again
 	cause error
 }
 
@@ -47,7 +47,7 @@ func (e *unavailableError) Error() string { return "the store is unavailable: " 
 
 func (e *unavailableError) Unwrap() error { return e.cause }
 
-// sanitizeError removes the URL from an error of minio-go. A text from the store is cut to one short line without
+// sanitizeError removes the URL from an error of minio-go. It reduces a text of the store to one short line without
 // the session token.
 func sanitizeError(err error, token string) error {
 	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
@@ -60,7 +60,7 @@ func sanitizeError(err error, token string) error {
 	return err
 }
 
-// isPermanent reports whether waiting for the store is useless: the store answered, or its certificate is not
+// isPermanent reports whether retrying is useless, because the store refused the request or its certificate is not
 // trusted. An unknown host name counts as temporary, because it is temporary in many networks.
 func isPermanent(err error) bool {
 	if e, ok := errors.AsType[*storeError](err); ok {

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// limitsWithShortOpenPeriod gives up soon and asks again at once.
+// limitsWithShortOpenPeriod returns short timeouts, and a millisecond for which the circuit breaker refuses requests.
 func limitsWithShortOpenPeriod() blob.S3Limits {
 	return blob.S3Limits{StallTimeout: 300 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Millisecond, MaxOpenPeriod: 2 * time.Millisecond}
 }

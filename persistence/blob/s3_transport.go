@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// maxResponseBytes bounds a response. The longest responses are lists and ranges of objects.
+// maxResponseBytes is the maximum size of a response. The largest responses are lists and ranges of objects.
 const maxResponseBytes = 8 << 20
 
 var errIdle = errors.New("no bytes were transferred for too long")
 
-// stallTimeoutTransport ends a request in which no byte is transferred for too long. It reads responses completely,
-// so that minio-go repeats a request whose response breaks off.
+// stallTimeoutTransport cancels a request in which no byte is transferred for the time limit. It reads responses
+// completely, so that minio-go repeats a request whose response is cut off.
 type stallTimeoutTransport struct {
 	http.RoundTripper
 	limit time.Duration
 }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. The body of the response is already in memory.
 func (t *stallTimeoutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -49,7 +49,7 @@ func (t *stallTimeoutTransport) RoundTrip(r *http.Request) (*http.Response, erro
 	return nil, err
 }
 
-// readWhole reads the body of a response into memory.
+// readWhole reads the body of a response into memory and calls moved whenever bytes arrive.
 func readWhole(resp *http.Response, moved func()) error {
 	var body bytes.Buffer
 	if n := resp.ContentLength; n > 0 && n <= maxResponseBytes {
@@ -70,7 +70,7 @@ func readWhole(resp *http.Response, moved func()) error {
 	return nil
 }
 
-// progressReader calls moved when bytes are read.
+// progressReader is a reader that calls moved after each read of at least one byte.
 type progressReader struct {
 	io.ReadCloser
 	moved func()

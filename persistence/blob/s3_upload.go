@@ -11,22 +11,25 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// writerFunc is a function as an io.Writer.
+// writerFunc adapts a function to io.Writer.
 type writerFunc func([]byte) (int, error)
 
 // Write implements io.Writer.
 func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
-// partSize is the minimum size of every part but the last (S3). maxParts is the maximum number of parts.
+// Limits of S3 multipart uploads. partSize is the minimum size of every part except the last, maxParts the maximum
+// number of parts.
 const (
 	partSize = 5 << 20
 	maxParts = 10_000
 )
 
-// keptHeadBytes is how much of the beginning of an object identifies it: it contains the sealed key of this object.
+// keptHeadBytes is the number of bytes at the beginning of an object that upload keeps to identify the object. They
+// contain the sealed key of the blob, which is unique.
 const keptHeadBytes = 4 << 10
 
-// upload sends an object in one request, or in parts if it is larger than one part. It holds one part in memory.
+// upload writes an object to the bucket in one request, or as a multipart upload if it exceeds partSize. It holds at
+// most one part in memory.
 type upload struct {
 	client *s3Client
 	key    string
@@ -93,7 +96,8 @@ func (u *upload) finish(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	// The response may be lost although the object exists. It is ours if its first bytes are equal.
+	// The store may have completed the upload although its response was lost. The object is from this upload if its first
+	// bytes are equal.
 	if away, ok := errors.AsType[*unavailableError](err); ok {
 		select {
 		case <-time.After(away.after):
@@ -113,7 +117,7 @@ func (u *upload) finish(ctx context.Context) error {
 	return errors.Join(err, unread)
 }
 
-// abort removes a multipart upload. If the store cannot be reached, RemoveAbandoned removes the upload later.
+// abort removes an incomplete multipart upload. If the store cannot be reached, RemoveAbandoned removes it later.
 func (u *upload) abort(ctx context.Context) {
 	if u.id == "" {
 		return

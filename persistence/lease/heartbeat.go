@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// minRenewInterval is the minimum time between two renewals after notices of changes. The hand-over of many shards
-// is thereby read in few requests.
+// minRenewInterval is the minimum time between two renewals that notices of changes cause. It lets one request read
+// many changes, for example the hand-over of many shards.
 const minRenewInterval = 10 * time.Millisecond
 
-// leaseEndMargin is added to the end of another node's lease before the store is asked about it.
+// leaseEndMargin is the time after the expected end of another node's lease at which this node reads the store again.
 const leaseEndMargin = 5 * time.Millisecond
 
-// Options configure a Heartbeat. The zero value is right for a service.
+// Options configure a Heartbeat. The zero value is suitable for production.
 type Options struct {
 	Lease      time.Duration    // duration of the lease; every node of an installation must have the same. Default: DefaultLease
 	Healthy    func() error     // must not wait. While it returns an error, the node's actors do not answer and the lease is not renewed. Default: always healthy
@@ -27,8 +27,8 @@ type Options struct {
 	Logger     *slog.Logger     // Default: no log
 }
 
-// Heartbeat is an Engine that renews one lease in a Store about three times within its duration, whatever the
-// number of shards.
+// Heartbeat is an Engine that renews the lease of one node in a Store about three times within the lease's duration.
+// The number of renewals does not depend on the number of shards.
 type Heartbeat struct {
 	store Store
 	o     Options
@@ -54,7 +54,8 @@ type Heartbeat struct {
 	working sync.WaitGroup
 }
 
-// clusterView is what a node knows of the cluster. A view is replaced, never changed.
+// clusterView is a node's knowledge of the live nodes, the owners of shards and its deadline. A view is immutable. A
+// change replaces it.
 type clusterView struct {
 	nodes    []Node
 	byID     map[string]Node
@@ -71,7 +72,7 @@ type row struct {
 
 var _ Engine = (*Heartbeat)(nil)
 
-// NewHeartbeat returns an engine over a store, which Leave closes.
+// NewHeartbeat returns an engine that keeps its lease in the store w. Leave closes the store.
 func NewHeartbeat(w Store, o Options) *Heartbeat {
 	o.Lease = min(cmp.Or(o.Lease, DefaultLease), MaxLease)
 	if o.Healthy == nil {
@@ -139,7 +140,7 @@ func (b *Heartbeat) run(ctx context.Context) {
 	}
 }
 
-// watchNotices renews early when the store announces a change.
+// watchNotices causes an early renewal when the store announces a change.
 func (b *Heartbeat) watchNotices(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := b.store.Notices(ctx, b.wakeUp); err != nil && ctx.Err() == nil {
@@ -161,8 +162,8 @@ func (b *Heartbeat) wakeUp() {
 	}
 }
 
-// renew renews the lease and returns the time until the next renewal. If less than a third of the lease is over and
-// must is false, it only reads changes.
+// renew renews the lease, reads the changes in the store, and returns the time until the next renewal. Before a third
+// of the lease has passed it only reads the changes, unless must is set.
 func (b *Heartbeat) renew(ctx context.Context, must bool) (next time.Duration, err error) {
 	b.renewing.Lock()
 	defer b.renewing.Unlock()
@@ -208,13 +209,13 @@ func (b *Heartbeat) renew(ctx context.Context, must bool) (next time.Duration, e
 	return next, healthErr
 }
 
-// hasLeaseEnded reports whether this node's lease has ended.
+// hasLeaseEnded reports whether changes show that this node's lease has ended.
 func (b *Heartbeat) hasLeaseEnded(changes Changes) bool {
 	return changes.LeaseEnded || changes.Nodes != nil && !slices.ContainsFunc(changes.Nodes, func(n Node) bool { return n.ID == b.self })
 }
 
-// recordAnswerTime records since when this node has renewed in time. A node that joined or was late recently cannot
-// know whether the others died or could not renew either.
+// recordAnswerTime records the time since which this node has renewed its lease in time. A node that joined or was late
+// recently cannot know whether other nodes have died, or merely could not reach the store either.
 func (b *Heartbeat) recordAnswerTime(changes Changes) {
 	now := time.Now()
 	if changes.LeaseEnded || now.Sub(b.lastAnswer) > b.o.Lease*2/3 {
@@ -223,8 +224,9 @@ func (b *Heartbeat) recordAnswerTime(changes Changes) {
 	b.lastAnswer = now
 }
 
-// applyChanges adds changes to the view. The deadline moves only together with the changes, so that lost shards are
-// known first. It returns false if the rows differ from the store's checksum: then all rows have to be read.
+// applyChanges adds changes to the view. It sets the deadline in the same step, so that lost shards are known before a
+// later deadline is visible. It returns false if the view does not match the store's checksum. Then the next renewal
+// must read the rows of all shards.
 func (b *Heartbeat) applyChanges(changes Changes, deadline time.Time) bool {
 	b.mu.Lock()
 	before := b.view.Load()
@@ -249,7 +251,7 @@ func (b *Heartbeat) applyChanges(changes Changes, deadline time.Time) bool {
 	return complete
 }
 
-// merge replaces rows by newer revisions.
+// merge replaces the rows of shards for which list has a newer revision. all says that list contains every shard.
 func (p *clusterView) merge(list []Row, all bool, top *atomic.Uint64) {
 	if len(list) == 0 && !all {
 		return
@@ -345,7 +347,7 @@ func (b *Heartbeat) Release(ctx context.Context, shard int, t Token) error {
 	return err
 }
 
-// mergeRows adds rows that a claim or a release has returned to the view.
+// mergeRows adds shard rows that the store returned for a claim or a release to the view.
 func (b *Heartbeat) mergeRows(rows ...Row) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -354,14 +356,14 @@ func (b *Heartbeat) mergeRows(rows ...Row) {
 	b.view.Store(&p)
 }
 
-// LiveNodes reads the live nodes from the store. It needs no Join.
+// LiveNodes reads the live nodes from the store. The engine need not have joined.
 func (b *Heartbeat) LiveNodes(ctx context.Context) ([]Node, error) {
 	nodes, _, err := b.LiveNodesAndShards(ctx)
 	return nodes, err
 }
 
-// LiveNodesAndShards reads the live nodes and the rows of all shards from the store. It needs no Join. Shards that
-// were never claimed have no row.
+// LiveNodesAndShards reads the live nodes and the rows of all shards from the store. The engine need not have joined.
+// Shards that were never claimed have no row.
 func (b *Heartbeat) LiveNodesAndShards(ctx context.Context) ([]Node, []Row, error) {
 	changes, err := b.store.Renew(ctx, Node{}, false, Revision{})
 	return changes.Nodes, changes.Rows, err
@@ -373,8 +375,8 @@ func (b *Heartbeat) Drain(ctx context.Context) error { return b.setDraining(ctx,
 // Resume implements Engine.
 func (b *Heartbeat) Resume(ctx context.Context) error { return b.setDraining(ctx, false) }
 
-// setDraining announces the state with an immediate renewal. If the store is unavailable or the node is unhealthy,
-// a later renewal announces it.
+// setDraining announces by an immediate renewal whether this node drains. If the store is unavailable or the node is
+// unhealthy, a later renewal announces it.
 func (b *Heartbeat) setDraining(ctx context.Context, on bool) error {
 	b.renewing.Lock()
 	b.node.Draining = on

@@ -37,7 +37,7 @@ func TestHeartbeatRenewsThreeTimesPerLease(t *testing.T) {
 	})
 }
 
-// The end of another node's lease is noticed at its time, not at the next renewal.
+// A node must notice the end of another node's lease when it ends, not only at the next renewal.
 func TestHeartbeatNoticesEndOfLeaseAtOnce(t *testing.T) {
 	for phase := range 6 {
 		bubble(t, func(t *testing.T) {

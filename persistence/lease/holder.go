@@ -11,37 +11,37 @@ import (
 	"time"
 )
 
-// Config configures a Holder. Start, Stop and PingNode are called on goroutines of their own.
+// Config configures a Holder. The holder calls Start, Stop and PingNode on separate goroutines.
 type Config struct {
 	Self   Node
 	Shards int // number of shards; the same on every node
-	// Start begins to serve a shard. UsableToken returns the shard's token before Start is called. ctx ends if the
-	// shard is lost meanwhile. After an error the shard is released and claimed again after RetryPause; Stop is not
-	// called then.
+	// Start begins to serve a shard. UsableToken already returns the shard's token when Start is called. ctx ends if the
+	// shard is lost meanwhile. If Start returns an error, the holder does not call Stop. It releases the shard and claims it
+	// again after RetryPause.
 	Start func(ctx context.Context, shard int, t Token) error
-	// Stop stops serving a shard and returns when the shard may go to another node. lost: another node owns the
-	// shard already, nothing can be written, and UsableToken returns false. Calls for one shard do not overlap.
+	// Stop stops serving a shard and returns when the shard may go to another node. lost says that another node already
+	// owns the shard: nothing can be written, and UsableToken returns false. Calls for the same shard do not overlap.
 	Stop func(shard int, lost bool)
-	// PingNode checks whether another node answers. nil: no node is checked, and this node never counts as
+	// PingNode checks whether another node answers. If PingNode is nil, no node is checked, and this node never counts as
 	// isolated.
 	PingNode func(ctx context.Context, n Node) error
 
-	// KeepShard reports whether a shard stays here for now although it is assigned to another node, given by its
-	// ID. It is not asked while this node drains, is asked again after RetryPause, and must not wait. nil: no shard
-	// stays.
+	// KeepShard reports whether this node keeps a shard for now, although the shard is assigned to the node with the ID
+	// to. The holder calls it again after RetryPause, and does not call it while this node drains. KeepShard must not
+	// block. If it is nil, no shard is kept.
 	KeepShard func(shard int, to string) bool
 
 	Concurrency   int           // maximum number of concurrent Starts, and of Stops. Default: 16
 	MaxHandovers  int           // maximum number of shards that are being handed over to nodes that have joined. Default: 4
-	RetryPause    time.Duration // before a failed claim, or a Start that failed or was fenced, is repeated. Default: 500 ms
-	PingInterval  time.Duration // between two rounds of PingNode. Default: 1 s
+	RetryPause    time.Duration // pause before a shard is claimed again after a failed claim, a failed Start or a loss. Default: 500 ms
+	PingInterval  time.Duration // time between two rounds of PingNode. Default: 1 s
 	LeaseDuration time.Duration // duration of a lease of the engine. A dead node stays in the list for this time. Default: DefaultLease
 	SettleTime    time.Duration // after a node has gone, no shard is handed over to joined nodes for this time. Default: DefaultLease
 	Logger        *slog.Logger  // Default: no log
 }
 
-// Holder holds the shards that are assigned to one node. It claims shards, starts and stops what serves them, and
-// releases shards that are assigned to other nodes.
+// Holder holds the shards that are assigned to one node. It claims shards, calls Config.Start and Config.Stop for them,
+// and releases shards that are assigned to other nodes.
 type Holder struct {
 	engine Engine
 	cfg    Config
@@ -60,7 +60,7 @@ type Holder struct {
 	isolated       bool          // drains because no other node answers
 	unannounced    bool          // the last announcement to the engine failed
 	changed        chan struct{} // closed and replaced when held or claiming has changed
-	placement      []string      // of placementNodes
+	placement      []string      // the assignment of shards to placementNodes
 	placementNodes []Node
 	settlesAt      time.Time // no hand-overs before this time, because a node that has gone may come back
 
@@ -110,7 +110,7 @@ func (h *Holder) Join(ctx context.Context) error {
 }
 
 // UsableToken returns the token of a shard that this node may serve now. It returns false if the node does not own
-// the shard or its lease has ended. It never waits. It is called before each action that no commit guards.
+// the shard or its lease has ended. It never blocks. Callers use it before each action that no commit protects.
 func (h *Holder) UsableToken(shard int) (Token, bool) {
 	if shard < 0 || shard >= len(h.tokens) {
 		return "", false
@@ -125,8 +125,8 @@ func (h *Holder) UsableToken(shard int) (Token, bool) {
 	return *t, true
 }
 
-// ReportLost reports that a commit with this token was refused. The shard is stopped. If it is still assigned to
-// this node, it is claimed again. ReportLost never waits.
+// ReportLost reports that a commit with this token was refused. The holder then stops the shard. If the shard is still
+// assigned to this node, the holder claims it again. ReportLost never blocks.
 func (h *Holder) ReportLost(shard int, t Token) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +136,7 @@ func (h *Holder) ReportLost(shard int, t Token) {
 	}
 }
 
-// StartedShards returns the shards that are started, in ascending order.
+// StartedShards returns the shards for which Start has succeeded, in ascending order.
 func (h *Holder) StartedShards() []int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,7 +150,7 @@ func (h *Holder) StartedShards() []int {
 }
 
 // Drain releases all shards and returns when none is left. If the draining state cannot be announced to other
-// nodes, Drain returns that error after the release.
+// nodes, Drain nevertheless releases the shards, and then returns that error.
 func (h *Holder) Drain(ctx context.Context) error {
 	h.mu.Lock()
 	h.drainRequested = true
@@ -174,7 +174,7 @@ func (h *Holder) Drain(ctx context.Context) error {
 	}
 }
 
-// Resume ends Drain. An isolated node continues to drain.
+// Resume ends Drain, so that the node claims shards again. An isolated node continues to drain.
 func (h *Holder) Resume(ctx context.Context) error {
 	h.mu.Lock()
 	h.drainRequested = false
@@ -185,8 +185,8 @@ func (h *Holder) Resume(ctx context.Context) error {
 	return h.announceState(ctx, h.IsIsolated())
 }
 
-// Leave drains the node unless it is drained, and leaves the engine. Shards that have not stopped when ctx ends
-// stop on their own; their commits are refused.
+// Leave drains the node if it is not drained yet, and leaves the engine. Shards that have not stopped when ctx ends
+// stop later, and the store refuses their commits.
 func (h *Holder) Leave(ctx context.Context) error {
 	h.mu.Lock()
 	left := h.left
@@ -221,7 +221,7 @@ func (h *Holder) wakeUp() {
 	}
 }
 
-// recheckKept checks kept shards again.
+// recheckKept makes the holder call KeepShard again for the shards that it keeps.
 func (h *Holder) recheckKept() {
 	h.mu.Lock()
 	h.isKeeping = false
@@ -242,7 +242,7 @@ func (h *Holder) run(ctx context.Context) {
 	}
 }
 
-// step executes the plan for the current state.
+// step makes a plan for the current state and executes it: it stops lost and reassigned shards and claims free ones.
 func (h *Holder) step(ctx context.Context) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -2,7 +2,7 @@ package lease
 
 import "slices"
 
-// phase is the state of a shard that a holder has.
+// phase is the state of a shard that this node holds.
 type phase int
 
 const (
@@ -24,17 +24,17 @@ type planInput struct {
 	keepShard    func(shard int, to string) bool // Config.KeepShard; nil: no shard is kept
 }
 
-// plan is what a holder does next.
+// plan lists the shards that a holder claims, releases and stops next.
 type plan struct {
 	claim   []int // free shards that are assigned to this node
-	release []int // claimed by this node in a request without an answer, and assigned to another node
-	stop    []int // assigned to another node
-	lost    []int // owned by another node: stopped without a release
+	release []int // shards that this node claimed in a request without an answer, and that are assigned to another node
+	stop    []int // shards to be stopped and released, because they are assigned to another node
+	lost    []int // shards owned by another node, to be stopped without a release
 	keeps   bool  // some shards are assigned to another node and kept for now
 }
 
-// makePlan compares the owners with the assigned nodes. A node that joins gets a few shards at a time, because each
-// shard pauses while it is handed over. A node that drains releases all shards at once.
+// makePlan compares the owners of shards with the nodes to which the shards are assigned. It hands only a few shards at
+// a time over to a node that joins, because a shard pauses during its hand-over. A draining node releases all shards.
 func makePlan(v planInput) plan {
 	var p plan
 	room := v.maxHandovers - v.handedOver
@@ -69,7 +69,7 @@ func makePlan(v planInput) plan {
 	return p
 }
 
-// hasNodeGone reports whether a node that did not drain is missing or drains now.
+// hasNodeGone reports whether a node that did not drain in the list before is missing or draining in the list now.
 func hasNodeGone(before, now []Node) bool {
 	return slices.ContainsFunc(before, func(n Node) bool {
 		return !n.Draining && !slices.ContainsFunc(now, func(m Node) bool { return m.ID == n.ID && !m.Draining })

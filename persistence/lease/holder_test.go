@@ -21,7 +21,7 @@ import (
 
 const length = 2 * time.Second
 
-// testCluster is several nodes over one in-memory store.
+// testCluster runs several nodes on one in-memory store.
 type testCluster struct {
 	t          *testing.T
 	store      *leasetest.MemoryStore
@@ -123,7 +123,7 @@ func (h *testCluster) stop(w *testNode, shard int, lost bool) {
 	}
 }
 
-// checkShares checks that each shard is used by exactly one of the nodes, and returns how many each has.
+// checkShares asserts that exactly one of the nodes may use each shard, and returns the number of shards of each node.
 func (h *testCluster) checkShares(of ...*testNode) map[string]int {
 	h.t.Helper()
 	count := make(map[string]int)
@@ -146,7 +146,7 @@ func bubble(t *testing.T, f func(t *testing.T)) {
 	synctest.Test(t, f)
 }
 
-// sleepAndSettle sleeps and waits until all goroutines are blocked.
+// sleepAndSettle sleeps for d and then waits until all other goroutines of the synctest bubble are blocked.
 func sleepAndSettle(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -215,7 +215,7 @@ func TestHolderTakesOverShardsOfDeadNode(t *testing.T) {
 	})
 }
 
-// anyShard returns a shard that the node serves.
+// anyShard returns one of the shards that the node serves, or -1.
 func (w *testNode) anyShard() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,8 +248,8 @@ func TestStoreClockJumpMovesNoShards(t *testing.T) {
 	}
 }
 
-// testShardsStay disturbs the store of three nodes that renew at different times. Each node must keep its shards
-// with the same tokens.
+// testShardsStay lets happens disturb the store of three nodes that renew at different times. Each node must keep its
+// shards with the same tokens.
 func testShardsStay(t *testing.T, happens func(h *testCluster, of ...*testNode)) {
 	t.Helper()
 	bubble(t, func(t *testing.T) {

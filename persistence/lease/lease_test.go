@@ -53,7 +53,7 @@ func TestNodeCheckRefusesInvalidIDs(t *testing.T) {
 	require.ErrorIs(t, lease.CheckShards(lease.MaxShards), lease.ErrMalformed)
 }
 
-// The in-memory store has to pass the suite, as it stands in for real stores.
+// The in-memory store must pass the conformance suite, because other tests use it in place of a real store.
 func TestMemoryStoreConforms(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Settings that must have the same value in all processes on a store.
+// Names of the settings that must have the same value in all processes on a store.
 const (
 	settingNodeAddr = "node_addr"
 	settingLease    = "lease_seconds"
@@ -16,8 +16,8 @@ const (
 // Parameter is the value of a setting that must be the same in all processes on a store.
 type Parameter struct{ Setting, Value string }
 
-// Parameters returns the parameters of a node. The value of node_addr is the node ID of a process that must be
-// alone on the store, and "" for a node of several.
+// Parameters returns the parameters of a node. The value of node_addr is the node ID for a process that must be
+// alone on the store, and "" for a node of a cluster.
 func (n Node) Parameters() []Parameter {
 	single := ""
 	if n.Single {
@@ -34,8 +34,8 @@ func (n Node) Parameters() []Parameter {
 	return list
 }
 
-// ParameterMismatchError reports that a process may not join the live processes on a store, because it has another
-// value of a setting.
+// ParameterMismatchError says that a process may not join the live processes on a store, because its value of a setting
+// differs.
 type ParameterMismatchError struct {
 	Parameter        // of the joining process
 	Stored    string // the value in the store
@@ -43,8 +43,8 @@ type ParameterMismatchError struct {
 	Addr      string // address of one of them; "": unknown
 }
 
-// ShardCountMismatch returns the error for a store that live nodes use with another number of shards. If one of
-// them has no node_addr, the error reports that instead.
+// ShardCountMismatch returns the error for a store that live nodes use with another number of shards. If the live
+// process has no node_addr, the error reports that instead.
 func ShardCountMismatch(shards, stored int, nodes []Node) *ParameterMismatchError {
 	if nodes[0].Single {
 		return &ParameterMismatchError{Parameter{Setting: settingNodeAddr}, nodes[0].ID, len(nodes), ""}
@@ -52,7 +52,7 @@ func ShardCountMismatch(shards, stored int, nodes []Node) *ParameterMismatchErro
 	return &ParameterMismatchError{Parameter{settingShards, strconv.Itoa(shards)}, strconv.Itoa(stored), len(nodes), nodes[0].Addr}
 }
 
-// Error names the setting, both values and the remedy.
+// Error returns a sentence with the setting, both values and the remedy.
 func (e *ParameterMismatchError) Error() string {
 	liveNodes := fmt.Sprintf("%d nodes live on this store", e.LiveNodes)
 	if e.LiveNodes == 1 {

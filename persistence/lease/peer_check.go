@@ -10,9 +10,9 @@ import (
 // same round.
 const peersPerRound = 3
 
-// checkPeers pings the other nodes in rounds, and drains this node while it is isolated. While the store is
-// unavailable too, the node does not become isolated, because it has no shards to release. The other nodes may come
-// back shortly after the store.
+// checkPeers pings the other nodes in rounds, and drains this node while it is isolated. While the store is unavailable
+// too, the node has no usable shards, so it does not become isolated. After the store is back, checkPeers gives the other
+// nodes time to answer.
 func (h *Holder) checkPeers(ctx context.Context) {
 	t := time.NewTicker(h.cfg.PingInterval)
 	defer t.Stop()
@@ -45,7 +45,7 @@ func (h *Holder) checkPeers(ctx context.Context) {
 	}
 }
 
-// isAnyReachable reports whether one of some nodes answers.
+// isAnyReachable pings some nodes concurrently and reports whether at least one of them answers.
 func (h *Holder) isAnyReachable(ctx context.Context, some []Node) bool {
 	ctx, cancel := context.WithTimeout(ctx, h.cfg.PingInterval)
 	defer cancel()
@@ -61,8 +61,8 @@ func (h *Holder) isAnyReachable(ctx context.Context, some []Node) bool {
 	return false
 }
 
-// setIsolated drains the node if it is isolated, and resumes it otherwise. It returns whether the state has
-// changed.
+// setIsolated makes the node drain if off is set, because it is isolated. Otherwise it lets the node resume. It returns
+// true if the state has changed.
 func (h *Holder) setIsolated(ctx context.Context, off bool) bool {
 	h.announcing.Lock()
 	defer h.announcing.Unlock()
@@ -80,9 +80,9 @@ func (h *Holder) setIsolated(ctx context.Context, off bool) bool {
 	return true
 }
 
-// announceState announces to the other nodes whether this node drains. off: it is isolated or is about to be. An
-// announcement that failed may still arrive with a later renewal, when it is outdated; so it has to be repeated.
-// The caller holds announcing.
+// announceState announces to the other nodes whether this node drains. off says that the node is isolated or is about
+// to be. After an error the announcement must be repeated, because it may still take effect with a later renewal, when
+// it is outdated. The caller holds announcing.
 func (h *Holder) announceState(ctx context.Context, off bool) error {
 	h.mu.Lock()
 	say := h.engine.Resume

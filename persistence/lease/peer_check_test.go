@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease/leasetest"
 )
 
-// drainingNodes returns the IDs of the nodes that this node sees draining.
+// drainingNodes returns the IDs of the nodes that are draining according to this node.
 func (w *testNode) drainingNodes() (ids []string) {
 	for _, n := range w.engine.Nodes() {
 		if n.Draining {
@@ -20,8 +20,8 @@ func (w *testNode) drainingNodes() (ids []string) {
 }
 
 // A node that reaches neither the store nor other nodes cannot announce that it drains. The announcement must not
-// arrive later, when the node reaches them again: the node would have no shards, and others would not count it as
-// serving. The store outage may begin at any time of a round.
+// take effect later, when the node reaches them again. The node would then have no shards, and other nodes would not
+// count it as serving. The test begins the store outage at various times of a ping round.
 func TestIsolationIsWithdrawnAfterStoreOutage(t *testing.T) {
 	for offset := time.Duration(0); offset < 8*time.Second; offset += 100 * time.Millisecond {
 		bubble(t, func(t *testing.T) {
@@ -42,8 +42,8 @@ func TestIsolationIsWithdrawnAfterStoreOutage(t *testing.T) {
 	}
 }
 
-// A node that is isolated long enough to release its shards recovers. When the next node becomes isolated, the
-// recovered node takes its shards.
+// A node that was isolated long enough to release its shards recovers. When another node becomes isolated, the
+// recovered node must take the shards of that node.
 func TestRecoveredNodeTakesShardsOfNextIsolatedNode(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newTestCluster(t, 30)
@@ -90,8 +90,8 @@ func TestAnotherIsolatedNodeGoesOnAfterLastOneDies(t *testing.T) {
 	})
 }
 
-// Of two nodes, the remaining one does not count as isolated before the lease of the dead node has ended, whatever
-// its duration. Otherwise it would end its calls.
+// If one of two nodes dies, the other must not count as isolated before the dead node's lease has ended, for any lease
+// duration. Otherwise it would release its shards and end its calls.
 func TestNodeKeepsShardsAfterOnlyPeerDies(t *testing.T) {
 	for _, of := range []time.Duration{time.Second, 2 * time.Second, 2900 * time.Millisecond, 10 * time.Second, time.Minute} {
 		for phase := range 10 {

@@ -7,20 +7,20 @@ import (
 	"slices"
 )
 
-// loadTolerance allows a node one shard in loadTolerance above its even share. Without it more shards would move
-// when a node joins or leaves.
+// loadTolerance lets a node exceed its even share of the shards by a sixteenth. Without this tolerance more shards would
+// move when a node joins or leaves.
 const loadTolerance = 16
 
-// MaxShardsPerNode returns the maximum number of shards of a node: its even share and a sixteenth of that.
+// MaxShardsPerNode returns the maximum number of shards of a node: its even share plus a sixteenth of that share.
 func MaxShardsPerNode(shards, nodes int) int {
 	even := (shards + nodes - 1) / nodes
 	return even + even/loadTolerance
 }
 
-// PlaceShards returns the node ID that each shard is assigned to; "": there is no node. By rendezvous hashing a
-// shard goes to the node with the highest hash of both, of those that do not drain and are not full
-// (MaxShardsPerNode). So all nodes with the same list compute the same placement, and few shards move when a node
-// joins or leaves.
+// PlaceShards returns for each shard the ID of the node to which it is assigned, or "" if there is no node. By rendezvous
+// hashing a shard goes to the node with the highest hash of node and shard. Draining nodes and nodes with
+// MaxShardsPerNode shards are excluded. All nodes with the same list of nodes compute the same placement, and few shards
+// move when a node joins or leaves.
 func PlaceShards(shards int, nodes []Node) []string {
 	var all []nodeShards
 	for _, n := range nodes {
@@ -45,22 +45,22 @@ func PlaceShards(shards int, nodes []Node) []string {
 	return list
 }
 
-// nodeShards is a node with the shards assigned so far. The shard with the lowest weight is on top of its heap.
+// nodeShards is a node with the shards assigned so far, as a heap. The shard with the lowest weight is on top.
 type nodeShards struct {
 	id     string
 	seed   uint64
 	shards shardHeap
 }
 
-// shardWeight is a shard with its weight for one node.
+// shardWeight is a shard with its weight for one node, which is the hash of node and shard.
 type shardWeight struct {
 	shard  int
 	weight uint64
 }
 
-// placeShard assigns a shard to the node with the highest weight for it. If that node is full, the shard with its
-// lowest weight moves on to the node with the next weight for that shard. So the placement does not depend on the
-// order of the shards.
+// placeShard assigns a shard to the node with the highest weight for it. If that node is full, the node's shard with the
+// lowest weight moves on to the node that has the next lower weight for that shard. The placement therefore does not
+// depend on the order of the shards.
 func placeShard(all []nodeShards, d shardWeight, most int) {
 	last, from := ^uint64(0), -1 // the node that was full last, and its weight
 	for {
@@ -117,8 +117,8 @@ func hashNode(id string) uint64 {
 	return h.Sum64()
 }
 
-// hashShard mixes its input like splitmix64. With FNV alone the order of two nodes would be similar for
-// neighbouring shards.
+// hashShard mixes seed and shard number with the function of splitmix64. With FNV alone, neighboring shard numbers would
+// order the nodes similarly.
 func hashShard(seed uint64, shard int) uint64 {
 	x := seed + uint64(shard+1)*0x9e3779b97f4a7c15 //nolint:gosec // shards count from 0
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

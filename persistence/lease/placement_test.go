@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// newNodes returns n nodes with random IDs, always the same for the same n.
+// newNodes returns n nodes with random IDs. The result is the same for the same n.
 func newNodes(n int) []lease.Node {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	list := make([]lease.Node, n)
@@ -55,7 +55,7 @@ func TestPlaceShardsIsDeterministic(t *testing.T) {
 	}
 }
 
-// Of the shards that are assigned, few more move than necessary when a node joins or leaves.
+// When a node leaves, its shards must move. At most 60 percent more shards than these may move.
 func TestPlaceShardsMovesFewShards(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= 12; n++ {

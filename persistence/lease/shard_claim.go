@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// claim claims the shards of own and starts them. It also claims those of drop, and releases them at once.
+// claim claims the shards in own and starts them. It also claims the shards in drop, and releases them at once.
 func (h *Holder) claim(ctx context.Context, own, drop []int) {
 	all := append(append([]int(nil), own...), drop...)
 	tokens, err := h.engine.Claim(ctx, all)
@@ -67,7 +67,8 @@ func (h *Holder) start(ctx context.Context, shard int, e *heldShard) {
 	h.releaseShard(shard, true)
 }
 
-// startShard waits for a start slot and calls Start, unless the shard is lost or to be stopped by then.
+// startShard waits until fewer than Concurrency shards are starting and then calls Start. It returns
+// context.Canceled instead if the shard was lost or the node drains by then.
 func (h *Holder) startShard(ctx context.Context, shard int, e *heldShard) error {
 	select {
 	case h.startSlots <- struct{}{}:
@@ -95,7 +96,7 @@ func (h *Holder) markLost(shard int, e *heldShard) {
 	}
 }
 
-// stop stops serving a shard. It releases the shard unless the shard was lost.
+// stop calls Config.Stop for a shard and then releases the shard, unless the shard was lost.
 func (h *Holder) stop(ctx context.Context, shard int, e *heldShard) {
 	h.stopSlots <- struct{}{}
 	h.mu.Lock()
@@ -123,7 +124,7 @@ func (h *Holder) release(ctx context.Context, shard int, t Token) {
 	}
 }
 
-// releaseShard removes a shard from held. pause: the shard is not claimed again before RetryPause.
+// releaseShard removes a shard from held. With pause, the shard is not claimed again before RetryPause has passed.
 func (h *Holder) releaseShard(shard int, pause bool) {
 	h.mu.Lock()
 	delete(h.held, shard)
@@ -136,7 +137,7 @@ func (h *Holder) releaseShard(shard int, pause bool) {
 	h.wakeUp()
 }
 
-// notifyChanged wakes the callers that wait for held or claiming to change. The caller holds mu.
+// notifyChanged wakes the calls of Drain, which wait until held or claiming changes. The caller holds mu.
 func (h *Holder) notifyChanged() {
 	close(h.changed)
 	h.changed = make(chan struct{})

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Backup writes a consistent copy of all committed data into the new folder dir, while commits go on. Immutable
-// files are hard-linked where the file system allows it, and copied otherwise. Open opens the copy.
+// Backup writes a consistent copy of all committed data into the new folder dir, while commits continue. Immutable
+// files are hard-linked where the file system allows it, and copied otherwise. The function Open can open the copy.
 func (d *Driver) Backup(dir string) error {
 	d.lifecycle.RLock()
 	defer d.lifecycle.RUnlock()

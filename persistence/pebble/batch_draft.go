@@ -8,14 +8,14 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// batchDraft is a batch that is being built. Values that are read back during the build (row headers, counters,
-// tokens, results) are kept in recent, so the batch needs no index. Most of them stay in recent after the batch, so
-// a row that changes often is not read from disk each time.
+// batchDraft is a Pebble batch that is being built. recent holds the values that later commits of the batch read:
+// row headers, counters, tokens and results. The batch therefore needs no index. Most values stay in recent after the
+// batch, so that a row that changes often is not read from disk each time.
 type batchDraft struct {
 	db         *pebble.DB
 	batch      *pebble.Batch
 	recent     *recentWrites
-	scratch    []byte // reused; the batch copies it
+	scratch    []byte // reused buffer; the batch copies its content
 	deletedLog bool   // a whole log was deleted, so recent is outdated
 }
 
@@ -23,8 +23,8 @@ func newDraft(db *pebble.DB, r *recentWrites) *batchDraft {
 	return &batchDraft{db: db, batch: db.NewBatch(), recent: r}
 }
 
-// Get reads a key as the draft has it, otherwise as the store has it. For a recently changed row it returns the row
-// without its value.
+// Get reads a key from the draft, or from the database if the draft does not have it. For a recently changed row it
+// returns the row header without the value.
 func (d *batchDraft) Get(k []byte) ([]byte, io.Closer, error) {
 	v, known := d.recent.find(k)
 	if !known {
@@ -48,8 +48,8 @@ type openEmpty struct{}
 // Close does nothing.
 func (openEmpty) Close() error { return nil }
 
-// lookUpKey reads a key from the store. A missing key and a token are remembered: a guard and then a Put ask for
-// the same new row, and every commit asks for the token.
+// lookUpKey reads a key from the database. It caches missing keys, because a guard and then a Put read the same new row.
+// It also caches tokens, because every commit reads the token.
 func (d *batchDraft) lookUpKey(k []byte) ([]byte, io.Closer, error) {
 	v, closer, err := d.db.Get(k)
 	switch {
@@ -61,13 +61,13 @@ func (d *batchDraft) lookUpKey(k []byte) ([]byte, io.Closer, error) {
 	return v, closer, err
 }
 
-// set changes a key that may be read back.
+// set writes a key to the batch and caches its value, because a later commit may read it.
 func (d *batchDraft) set(k, v []byte) error {
 	d.recent.newer[string(k)] = v
 	return d.batch.Set(k, v, nil)
 }
 
-// setRow changes a row, of which only the header may be read back.
+// setRow writes a row to the batch and caches its header, because later commits read only the header.
 func (d *batchDraft) setRow(k []byte, r row) error {
 	v := r.appendTo(d.scratch[:0])
 	d.scratch = v
@@ -75,7 +75,7 @@ func (d *batchDraft) setRow(k []byte, r row) error {
 	return d.batch.Set(k, v, nil)
 }
 
-// delete deletes a key that may be read back.
+// delete deletes a key in the batch and caches that it is missing.
 func (d *batchDraft) delete(k []byte) error {
 	d.recent.newer[string(k)] = nil
 	return d.batch.Delete(k, nil)

@@ -37,8 +37,8 @@ func (r *request) isCancelled() bool {
 	}
 }
 
-// commitLoop decides commits one after another, and makes all waiting commits durable with one fsync. Only its
-// goroutine writes to the database.
+// commitLoop accepts or refuses commits one after another, and makes all waiting commits durable with one fsync. Only
+// its goroutine writes to the database.
 func (d *Driver) commitLoop() {
 	defer close(d.done)
 	look := time.NewTicker(diskCheckInterval)
@@ -64,7 +64,7 @@ func (d *Driver) commitLoop() {
 	}
 }
 
-// collect returns first and the requests that wait behind it, up to the batch limits.
+// collect returns the request first and the requests that wait in the queue behind it, up to the batch limits.
 func (d *Driver) collect(first *request) []*request {
 	batch, size := []*request{first}, first.commit.Size()
 	for len(batch) < queueLength && size < batchBytes {
@@ -79,7 +79,7 @@ func (d *Driver) collect(first *request) []*request {
 	return batch
 }
 
-// waitForMore waits a little for further requests if several were committed at a time recently, because one fsync
+// waitForMore waits briefly for further requests if the last batch had several commits, because one fsync
 // can serve many commits. A single writer never waits.
 func (d *Driver) waitForMore(batch []*request) []*request {
 	alone := len(batch) == 1 && d.lastBatch.commits <= 1
@@ -99,7 +99,7 @@ func (d *Driver) waitForMore(batch []*request) []*request {
 	return batch
 }
 
-// commitAll stages the requests that may be written, writes them with one fsync and answers all.
+// commitAll adds the valid commits to one batch, writes the batch with one fsync, and answers all requests.
 func (d *Driver) commitAll(requests []*request) {
 	if requests = d.refuseUnwritable(requests); len(requests) == 0 {
 		return
@@ -116,8 +116,8 @@ func (d *Driver) commitAll(requests []*request) {
 		result, err := d.stage(b, r)
 		switch {
 		case err == nil, errors.Is(err, domain.ErrConflict), errors.Is(err, domain.ErrFenced), errors.Is(err, persistence.ErrMalformed):
-			// The conflict may be with a commit of this batch. It is therefore answered after the batch is durable:
-			// the caller reads again and must find the winning commit.
+			// The conflict may be with a commit of the same batch. The refused request is answered only after the batch is
+			// durable, because its caller reads again and must then find the other commit.
 			staged, answers = append(staged, r), append(answers, outcome{result: result, err: err})
 		default: // a read failed, perhaps in the middle of a commit: nothing of this batch is written
 			broken = fmt.Errorf("pebble: stage: %w", err)
@@ -146,8 +146,8 @@ func (d *Driver) commitAll(requests []*request) {
 	}
 }
 
-// refuseUnwritable answers the requests that cannot be written, and returns the others. On a full disk these are
-// the reserved commits.
+// refuseUnwritable answers the requests that cannot be written, and returns the other requests. On a full disk only
+// commits with Reserved can be written.
 func (d *Driver) refuseUnwritable(requests []*request) []*request {
 	refuse := d.fs.failure()
 	if refuse == nil {
@@ -167,8 +167,8 @@ func (d *Driver) refuseUnwritable(requests []*request) []*request {
 	return admitted
 }
 
-// apply writes a batch. If the write-ahead log fails, Pebble's call never returns (guardedFS), so it runs on a
-// goroutine of its own.
+// apply writes a batch to the database. Pebble's call never returns if the write-ahead log fails (guardedFS), so it
+// runs in a separate goroutine.
 func (d *Driver) apply(b *pebble.Batch) error {
 	applied := make(chan error, 1)
 	go func() {
@@ -196,7 +196,8 @@ func (d *Driver) apply(b *pebble.Batch) error {
 	}
 }
 
-// checkDisk marks the disk as full while too little space is free. Pebble ends the process if its log cannot grow.
+// checkDisk returns ErrDiskFull while too little disk space is free. This check is necessary because Pebble ends the
+// process if its write-ahead log cannot grow.
 func (d *Driver) checkDisk() error {
 	now := time.Now()
 	if full := d.diskFull.Load(); now.Sub(d.diskCheckedAt) >= diskCheckInterval || full {
@@ -217,8 +218,8 @@ func (d *Driver) checkDisk() error {
 	return nil
 }
 
-// stage checks a commit against the batch so far and adds it if all checks pass. domain.ErrConflict,
-// domain.ErrFenced and persistence.ErrMalformed leave the batch unchanged.
+// stage checks a commit against the database and the batch so far, and adds it to the batch if all checks pass. The
+// errors domain.ErrConflict, domain.ErrFenced and persistence.ErrMalformed leave the batch unchanged.
 func (d *Driver) stage(b *batchDraft, r *request) (persistence.Result, error) {
 	c := &r.commit
 	if r.claim != noClaim {
@@ -280,12 +281,12 @@ func decodeReplay(before []byte, err error) (persistence.Result, error) {
 	return result, err
 }
 
-// source is a batchDraft or a readView.
+// source reads keys. It is implemented by batchDraft and by readView.
 type source interface {
 	Get(k []byte) ([]byte, io.Closer, error)
 }
 
-// get reads a copy of a value; nil: there is no such key.
+// get returns a copy of the value of a key, or nil if there is no such key.
 func get(b source, k []byte) ([]byte, error) {
 	v, closer, err := b.Get(k)
 	if errors.Is(err, pebble.ErrNotFound) {
@@ -298,7 +299,7 @@ func get(b source, k []byte) ([]byte, error) {
 	return v, closer.Close()
 }
 
-// getRow reads a row; version 0: there is no such row.
+// getRow reads a row. The version is 0 if there is no such row.
 func getRow(b source, k []byte) (row, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
@@ -307,7 +308,7 @@ func getRow(b source, k []byte) (row, error) {
 	return decodeRow(v)
 }
 
-// getValue reads the version and the value of a row, without its lists; version 0: there is no such row.
+// getValue reads the version and the value of a row, without its lists. The version is 0 if there is no such row.
 func getValue(b source, k []byte) (row, error) {
 	v, err := get(b, k)
 	if err != nil || v == nil {
@@ -349,8 +350,8 @@ func put(b *batchDraft, p persistence.Put) (version uint64, err error) {
 	return kept.version, b.setRow(k, kept)
 }
 
-// applyCounterAdds returns the counter rows after a commit. The draft keeps each of them with its value, so that
-// the next commit of the batch can add to it.
+// applyCounterAdds returns the counter rows with the additions of a commit. The caller stores each row with its value
+// in the draft, so that the next commit of the batch can add to it.
 func applyCounterAdds(b *batchDraft, adds []persistence.CounterAdd) ([]row, error) {
 	raised := make([]row, len(adds))
 	for i, a := range adds {
@@ -408,7 +409,7 @@ func appendEvents(b *batchDraft, c *persistence.Commit, result *persistence.Resu
 	return b.set(key(offsetSpace, c.Log), encodeNumber(last))
 }
 
-// deleteEvents deletes the log entries and subjects that a commit names.
+// deleteEvents deletes the log entries, the subjects and the whole log that a commit names for deletion.
 func deleteEvents(b *batchDraft, c *persistence.Commit) error {
 	if c.TrimUpTo > 0 {
 		if err := b.batch.DeleteRange(eventKey(c.Log, 0), eventKey(c.Log, c.TrimUpTo+1), nil); err != nil {
@@ -449,7 +450,7 @@ func deleteLog(b *batchDraft, log string) error {
 	)
 }
 
-// storeResult stores the result of a commit for replays, and deletes a few results that have expired.
+// storeResult stores the result of a commit for a repetition with the same ID, and deletes a few expired results.
 func storeResult(b *batchDraft, id string, result persistence.Result) error {
 	now := uint64(time.Now().UnixMilli())
 	deadline := func(at uint64) []byte { return append([]byte{deadlineSpace}, encodeNumber(at)...) }

@@ -23,8 +23,8 @@ const (
 
 func pairName(w, i int) string { return fmt.Sprintf("%d/%06d", w, i) }
 
-// pair returns a commit of two rows, each with a list entry, and an event, so that a partial commit can be
-// detected.
+// pair returns a commit that writes two rows, each in one list, and one event. A test can thus detect a commit of
+// which only a part was stored.
 func pair(w, i, size int) persistence.Commit {
 	name := pairName(w, i)
 	row := func(side string) persistence.Put {
@@ -38,7 +38,8 @@ func pair(w, i, size int) persistence.Commit {
 	}
 }
 
-// keepWriting commits one pair per ticket and sends w for each acknowledged commit.
+// keepWriting makes one commit of writer w for each value received from tickets. It sends w to acked after each
+// acknowledged commit, and returns when tickets is closed.
 func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-chan struct{}, acked chan<- int) error {
 	dice := rand.New(rand.NewPCG(uint64(w), rand.Uint64()))
 	for i := 0; ; i++ {
@@ -56,8 +57,8 @@ func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-cha
 	}
 }
 
-// countSurvivors counts the pairs of each writer after a power cut. It fails the test if a pair is incomplete in
-// the log, in the table or in the given lists.
+// countSurvivors returns how many pairs of each writer the file system contains after a power cut. It fails the test
+// if a pair is incomplete in the event log, in the table or in one of lists.
 func countSurvivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int64 {
 	t.Helper()
 	d, err := pebble.Open("data", pebble.Options{FS: fs, MemTable: smallTable})
@@ -102,8 +103,8 @@ func countSurvivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int6
 	return events
 }
 
-// runPowerCuts lets writers commit and cuts the power repeatedly. It returns how many cuts lost acknowledged
-// commits.
+// runPowerCuts lets several writers commit and simulates power cuts meanwhile. It returns how many of the power cuts
+// lost acknowledged commits.
 func runPowerCuts(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 	t.Helper()
 	const burst = 12
@@ -161,7 +162,7 @@ func TestPowerCutLosesNoAcknowledgedCommit(t *testing.T) {
 	}
 }
 
-// The control experiment: without syncs the same test must find losses.
+// A store that does not sync its log must lose acknowledged commits. This proves that runPowerCuts detects losses.
 func TestPowerCutWithoutSyncLosesCommits(t *testing.T) {
 	assert.Positive(t, runPowerCuts(t, 10, 0, true))
 }

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// reserveName is a file of zeros that reserves disk space. It is removed when a reserved commit finds the disk
-	// full, and created again once there is space.
+	// reserveName is a file of zeros that reserves disk space. When the disk is full, a commit with Commit.Reserved set
+	// removes the file. The driver creates the file again once there is space.
 	reserveName  = "reserve"
 	reserveBytes = 8 << 20
-	// minReserveFree is the free space in bytes below which even reserved commits are refused.
+	// minReserveFree is the free space in bytes below which the driver refuses even commits with Commit.Reserved set.
 	minReserveFree = 2 << 20
 )
 
@@ -31,8 +31,8 @@ func (d *Driver) keepReserve() {
 	}
 }
 
-// useReserve frees the reserved disk space for commits on a full disk. It returns whether enough space is free
-// then.
+// useReserve deletes the reserve file, so that a commit with Commit.Reserved set can use its space. It reports
+// whether the disk then has at least minReserveFree bytes free.
 func (d *Driver) useReserve() bool {
 	path := d.opts.FS.PathJoin(d.dir, reserveName)
 	if _, err := d.opts.FS.Stat(path); err == nil {

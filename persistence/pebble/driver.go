@@ -1,7 +1,7 @@
 // Package pebble is the embedded driver of the store: a Pebble database in one directory.
 //
-// One goroutine decides commits in order and makes all waiting commits durable with one fsync. The driver neither
-// retries nor repairs.
+// One goroutine checks and applies commits in order and makes all waiting commits durable with one fsync. The driver
+// does not retry failed commits and does not repair a damaged database.
 package pebble
 
 import (
@@ -25,28 +25,30 @@ import (
 const (
 	queueLength = 1024
 	batchBytes  = 8 << 20
-	// resultTTL is how long the result of a commit with an ID is stored.
+	// resultTTL is how long the driver stores the result of a commit that has an ID. A repeated commit with the same ID
+	// gets this result.
 	resultTTL = 10 * time.Minute
 	// diskCheckInterval is how often the free disk space is checked.
 	diskCheckInterval = time.Second
-	// A batch that follows a batch of several commits within gatherAfter collects further commits for gatherFor, up
-	// to maxGather commits.
+	// If the last batch is less than gatherAfter ago, and it or the current batch has several commits, the driver waits
+	// up to gatherFor for further commits. It stops waiting when the current batch has maxGather commits.
 	gatherAfter = 2 * time.Millisecond
 	gatherFor   = time.Millisecond
 	maxGather   = 12
-	// cacheBytes is the block cache, from which Pebble also reserves two memtables.
+	// cacheBytes is the size of Pebble's block cache. Pebble also takes the memory of two memtables from it.
 	cacheBytes = 48 << 20
-	// indexBlock holds the whole index of a table.
+	// indexBlock is the size in bytes of the index blocks of a table file. It is large enough for the whole index in one
+	// block.
 	indexBlock = 256 << 10
-	// dataBlock is the size of the blocks in which a table is written and read. Most rows are small and similar:
-	// larger blocks than the default of 4 KiB are cheaper to build and compress better.
+	// dataBlock is the size in bytes of the data blocks of a table file. Most rows are small and similar: larger blocks
+	// than Pebble's default of 4 KiB are cheaper to build and compress better.
 	dataBlock = 16 << 10
-	// Twice l0CompactionThreshold is the number of overlapping L0 tables that are compacted. At
-	// l0StopWritesThreshold of them, commits wait.
+	// Pebble compacts level 0 when it has twice l0CompactionThreshold overlapping table files. With
+	// l0StopWritesThreshold of these files, commits wait for the compaction.
 	l0CompactionThreshold, l0StopWritesThreshold = 12, 24
 )
 
-// Options configure how a directory is opened. The zero value is right for a service.
+// Options configure how Open opens a directory. The zero value is right for production use.
 type Options struct {
 	FS     vfs.FS       // Default: the file system of the machine
 	NoSync bool         // commits do not wait for the disk: a power cut loses commits
@@ -87,8 +89,8 @@ type Driver struct {
 
 var _ persistence.Driver = (*Driver)(nil)
 
-// Open opens or creates the store in a directory and locks it. persistence.ErrInUse: another process uses the
-// directory. persistence.ErrFormat: its data have another format.
+// Open opens or creates the store in a directory and locks the directory. It returns persistence.ErrInUse if another
+// process uses the directory, and persistence.ErrFormat if the stored data have another format.
 func Open(dir string, o Options) (*Driver, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
@@ -140,7 +142,8 @@ func lockError(dir string, err error) error {
 	return fmt.Errorf("pebble: lock %s: %w", dir, err)
 }
 
-// openError returns an ErrFormat if a newer Pebble has written the files.
+// openError wraps an error of pebble.Open. It returns persistence.ErrFormat if a newer version of Pebble has written
+// the files.
 func openError(dir string, err error) error {
 	if strings.Contains(err.Error(), "unknown format major version") {
 		return fmt.Errorf("%w: %s has files of a newer Pebble: %s", persistence.ErrFormat, dir, persistence.NewerFormatRemedy)
@@ -166,13 +169,13 @@ func (d *Driver) settings() *pebble.Options {
 		FormatMajorVersion: pebble.FormatTableFormatV6,
 		CacheSize:          cacheBytes,
 		MemTableSize:       d.opts.MemTable,
-		// Every flushed table has rows of all tables, so each compaction rewrites most of the next level. It is
-		// postponed until more tables have been flushed. Bloom filters avoid reads of those tables.
+		// Every flushed table file has rows of all tables, so each compaction rewrites most of the next level. The high
+		// thresholds postpone a compaction until more files have been flushed. Bloom filters avoid reads of those files.
 		L0CompactionThreshold: l0CompactionThreshold,
 		L0StopWritesThreshold: l0StopWritesThreshold,
 	}
 	for i := range o.Levels {
-		// Most rows that commits look up do not exist: a bloom filter avoids searching them on every level.
+		// Most rows that commits look up do not exist. A bloom filter avoids a search for them on every level.
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 		o.Levels[i].BlockSize = dataBlock
 		o.Levels[i].IndexBlockSize = indexBlock
@@ -180,7 +183,8 @@ func (d *Driver) settings() *pebble.Options {
 	return o
 }
 
-// checkLayout returns pebble.ErrNotFound for an empty directory.
+// checkLayout returns an error if the stored layout differs from persistence.Layout, and pebble.ErrNotFound if the
+// database is empty.
 func checkLayout(db *pebble.DB, dir string) error {
 	have, closer, err := db.Get(layoutKey)
 	if err != nil {
@@ -189,8 +193,8 @@ func checkLayout(db *pebble.DB, dir string) error {
 	return errors.Join(persistence.CheckLayout(dir, string(have)), closer.Close())
 }
 
-// Healthy returns nil while commits can be expected to succeed. After an error of the write-ahead log it returns an
-// error until the process restarts.
+// Healthy returns nil while commits can be expected to succeed. After a failed write of the write-ahead log it returns
+// an error until the process restarts.
 func (d *Driver) Healthy() error {
 	if err := d.fs.failure(); err != nil {
 		return err
@@ -230,7 +234,7 @@ func (d *Driver) Close() error {
 	return nil
 }
 
-// Commit queues c and waits until it is durable or refused.
+// Commit queues c and waits until c is durable or refused.
 func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.Result, error) {
 	if err := c.Check(); err != nil {
 		return persistence.Result{}, err
@@ -238,7 +242,8 @@ func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.
 	return d.submit(ctx, &request{commit: c})
 }
 
-// Claim makes token the owner of a shard.
+// Claim makes the process with this token the owner of a shard. Later commits to the shard with another token are
+// refused.
 func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	c := persistence.Commit{Shard: shard, Token: token}
 	if err := c.Check(); err != nil {
@@ -248,7 +253,7 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	return err
 }
 
-// ClaimAll makes token the owner of all shards.
+// ClaimAll makes the process with this token the owner of all shards.
 func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	c := persistence.Commit{Shard: persistence.WholeStore, Token: token}
 	if err := c.Check(); err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/callboard/callboard/persistence/pebble"
 )
 
-// syncGate blocks syncs of the log while it is closed.
+// syncGate is a fault injector. While it is closed, syncs of the write-ahead log block.
 type syncGate struct {
 	shut    atomic.Pointer[chan struct{}]
 	reached chan struct{}
@@ -46,7 +46,8 @@ func (g *syncGate) wrap(fs vfs.FS) vfs.FS {
 	}))
 }
 
-// commitUntilRefused commits until the store refuses, so that logs and manifests are switched.
+// commitUntilRefused makes up to 200 commits and stops at the first refused one. It writes enough data that Pebble
+// starts new logs and manifests.
 func commitUntilRefused(t *testing.T, d persistence.Driver) (acked int, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -223,7 +224,8 @@ func TestPebbleStoreOfAnotherLayoutIsRefused(t *testing.T) {
 	}
 }
 
-// TestMain lets the test binary act as another process that holds a directory.
+// TestMain runs holdDirectory instead of the tests if CALLBOARD_TEST_HOLD is set. A test starts its own binary so, as
+// a second process that locks the directory.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CALLBOARD_TEST_HOLD"); dir != "" {
 		holdDirectory(dir)
@@ -232,7 +234,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// holdDirectory commits forever and prints each acknowledged commit.
+// holdDirectory opens the store in dir, commits until an error occurs and prints the number of acknowledged commits
+// after each commit.
 func holdDirectory(dir string) {
 	d, err := pebble.Open(dir, pebble.Options{})
 	if err != nil {

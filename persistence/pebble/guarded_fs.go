@@ -17,16 +17,16 @@ import (
 // guardedFS protects the process from Pebble's reaction to disk errors. If the write-ahead log or the manifest
 // cannot be written, Pebble panics with its mutex in a bad state, which no recover can repair.
 //
-// guardedFS marks the store as failed and never returns from such an operation. Pebble does not learn of the error,
-// and its goroutine stays blocked. Callers learn of the failure by the channel failed. Errors of table files are
-// returned with a delay, because Pebble retries those without one.
+// If such a write fails, guardedFS marks the store as failed and blocks the calling goroutine of Pebble forever, so
+// that Pebble does not see the error. The closed channel failed reports the failure to the driver. guardedFS returns
+// errors of table files with a delay, because Pebble retries them at once.
 type guardedFS struct {
 	vfs.FS
 	log    *slog.Logger
-	armed  atomic.Bool // false while the store opens or closes: then errors are returned
+	armed  atomic.Bool // false while the store opens or closes: Pebble then gets each error at once
 	once   sync.Once
 	failed chan struct{}
-	cause  error // set before failed is closed
+	cause  error // reason of the failure, set before failed is closed
 }
 
 // retryDelay is the delay before an error of a table file is returned to Pebble, which retries at once.
@@ -39,7 +39,7 @@ func newGuardedFS(fs vfs.FS, log *slog.Logger) *guardedFS {
 func (g *guardedFS) arm()    { g.armed.Store(true) }
 func (g *guardedFS) disarm() { g.armed.Store(false) }
 
-// fail marks the store as failed. The first cause is kept.
+// fail marks the store as failed because of err. Only the first call has an effect.
 func (g *guardedFS) fail(err error) {
 	g.once.Do(func() {
 		g.cause = fmt.Errorf("%w: %w", persistence.ErrUnavailable, err)
@@ -57,13 +57,14 @@ func (g *guardedFS) failure() error {
 	}
 }
 
-// isVital reports whether Pebble panics on an error of this file.
+// isVital reports whether Pebble panics if writing this file fails.
 func (g *guardedFS) isVital(name string) bool {
 	base := g.PathBase(name)
 	return strings.HasSuffix(base, ".log") || strings.HasPrefix(base, "MANIFEST") || strings.HasPrefix(base, "marker.")
 }
 
-// handleError returns what Pebble gets for the error of an operation.
+// handleError returns the error that Pebble gets for a failed file operation. For a vital file it marks the store as
+// failed and never returns. For other files it returns err after retryDelay.
 func (g *guardedFS) handleError(vital bool, err error) error {
 	if err == nil || !g.armed.Load() {
 		return err
@@ -84,19 +85,19 @@ func (g *guardedFS) handleError(vital bool, err error) error {
 // Unwrap returns the wrapped file system to Pebble.
 func (g *guardedFS) Unwrap() vfs.FS { return g.FS }
 
-// Create creates a guarded file.
+// Create creates a file whose errors handleError handles.
 func (g *guardedFS) Create(name string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := g.FS.Create(name, category)
 	return g.watch(name, f, err)
 }
 
-// ReuseForWrite recycles a file, which is guarded from then on.
+// ReuseForWrite renames oldname to newname for writing. handleError handles the errors of the file from then on.
 func (g *guardedFS) ReuseForWrite(oldname, newname string, category vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := g.FS.ReuseForWrite(oldname, newname, category)
 	return g.watch(newname, f, err)
 }
 
-// OpenDir opens a directory with guarded syncs.
+// OpenDir opens a directory. A failed sync of the directory marks the store as failed.
 func (g *guardedFS) OpenDir(name string) (vfs.File, error) {
 	f, err := g.FS.OpenDir(name)
 	if err = g.handleError(true, err); err != nil {
@@ -117,13 +118,14 @@ type guardedFile struct {
 	vfs.File
 	fs    *guardedFS
 	vital bool
-	// A log allocates disk space ahead of its end. One goroutine writes it.
+	// log is set for a file of the write-ahead log. Write preallocates disk space for such a file. Only one goroutine
+	// writes it, so written and allocated need no lock.
 	log                bool
 	written, allocated int64
 }
 
-// logStep is the number of bytes that a log allocates at a time. Pebble would allocate as much as a whole memtable,
-// and a nearly full disk would end the log.
+// logStep is the number of bytes that Write preallocates at a time for a file of the write-ahead log. Pebble would
+// preallocate a whole memtable, which fails on a nearly full disk.
 const logStep = 1 << 20
 
 func (f *guardedFile) Write(p []byte) (int, error) {
@@ -141,7 +143,7 @@ func (f *guardedFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, f.fs.handleError(f.vital, err)
 }
 
-// Preallocate does nothing for a log, as Write allocates space in steps.
+// Preallocate does nothing for a file of the write-ahead log, because Write preallocates its space in steps.
 func (f *guardedFile) Preallocate(offset, length int64) error {
 	if f.log {
 		return nil
@@ -158,7 +160,8 @@ func (f *guardedFile) SyncTo(length int64) (bool, error) {
 	return full, f.fs.handleError(f.vital, err)
 }
 
-// logger receives Pebble's log messages. Pebble's own logger ends the process in Fatalf.
+// logger receives Pebble's log messages. Its Fatalf marks the store as failed, while Fatalf of Pebble's default logger
+// ends the process.
 type logger struct{ fs *guardedFS }
 
 var _ pebble.Logger = logger{}

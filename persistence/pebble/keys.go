@@ -7,10 +7,11 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Keys of persistence.Layout. A dot (·) is a zero byte. Numbers are big endian, so that they sort.
+// The keys of the database in the format persistence.Layout, each with its stored value. A dot (·) is a zero byte.
+// Numbers are big endian, so that keys sort by number.
 //
 //	r table · id                 version, sort, lists, value.
-//	x table · list · sort · id   empty: a row's position in a list.
+//	x table · list · sort · id   empty: the position of a row in a list.
 //	e log · offset               sequence, subject, payload.
 //	o log                        last offset.
 //	q log · subject              last sequence.
@@ -18,7 +19,6 @@ import (
 //	a                            token of the process that claimed all shards, until the next claim.
 //	c commit id                  time, result.
 //	d time, commit id            empty: when the result of the commit expires.
-//	v                            persistence.Layout.
 //	v                            persistence.Layout.
 const (
 	rowSpace      = 'r'
@@ -85,7 +85,7 @@ func (r row) appendTo(b []byte) []byte {
 	return append(b, r.value...)
 }
 
-// rowReader decodes a stored value. bad is set when a part is missing or damaged.
+// rowReader decodes a stored value field by field. bad is set when a field is missing or damaged.
 type rowReader struct {
 	b   []byte
 	bad bool
@@ -121,7 +121,7 @@ func (r *rowReader) skip() {
 	r.b = r.b[n:]
 }
 
-// decodeValue reads the version and the value of a row, without its lists. The value shares memory with b.
+// decodeValue decodes only the version and the value of a stored row. The value shares memory with b.
 func decodeValue(b []byte) (row, error) {
 	in := rowReader{b: b}
 	r := row{version: in.number()}
@@ -137,7 +137,7 @@ func decodeValue(b []byte) (row, error) {
 	return r, nil
 }
 
-// decodeRow reads a row. Its value shares memory with b.
+// decodeRow decodes a stored row with its lists. The value shares memory with b.
 func decodeRow(b []byte) (row, error) {
 	in := rowReader{b: b}
 	r := row{version: in.number(), sort: in.text()}

@@ -20,10 +20,11 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// readView is the state of the store after an fsync. Readers never see changes that a power cut could undo.
+// readView is a snapshot of the store after an fsync. Reads use it, so that they never see a change that a power cut
+// could undo.
 type readView struct {
 	*pebble.Snapshot
-	users int // includes one for being the current view
+	users int // reads that use the view, plus one while it is the current view
 }
 
 type readViews struct {
@@ -43,7 +44,7 @@ func (v *readViews) renew(db *pebble.DB) {
 	}
 }
 
-// closeLast releases the current view. The returned channel is closed once no view is open any more.
+// closeLast releases the current read view. The returned channel is closed once all read views are closed.
 func (v *readViews) closeLast() (closed <-chan struct{}) {
 	v.mu.Lock()
 	old := v.current
@@ -67,8 +68,8 @@ func (v *readViews) acquire() *readView {
 	return v.current
 }
 
-// release closes a view without users, on a goroutine of its own: Pebble may wait for its manifest, forever if that
-// has failed.
+// release ends one use of a read view, and closes the view after its last use. The close runs in a goroutine, because
+// Pebble may wait for its manifest, and waits forever if the manifest cannot be written.
 func (v *readViews) release(w *readView) {
 	v.mu.Lock()
 	w.users--
@@ -79,9 +80,9 @@ func (v *readViews) release(w *readView) {
 	}
 }
 
-// ReadRow reads a row of the store in a folder without changing the folder. domain.ErrNotFound: there is no such
-// row. fs.ErrNotExist: the folder holds no store. ReadRow takes no lock and may fail while a process writes to the
-// store.
+// ReadRow reads a row of the store in a folder without changing the folder. It returns domain.ErrNotFound if there is
+// no such row, and fs.ErrNotExist if the folder holds no store. ReadRow takes no lock and may fail while a process
+// writes to the store.
 func ReadRow(dir string, k persistence.Key) (value []byte, version uint64, err error) {
 	if _, err = os.Stat(dir); err != nil {
 		return nil, 0, err
@@ -112,17 +113,16 @@ func ReadRow(dir string, k persistence.Key) (value []byte, version uint64, err e
 	return r.value, r.version, errors.Join(err, closer.Close())
 }
 
-// unlockedFS opens a database without locking it.
+// unlockedFS is a file system that does not lock the database, so that ReadRow can open a database in use.
 type unlockedFS struct{ vfs.FS }
 
 type noLock struct{}
 
 func (noLock) Close() error { return nil }
 
-// Lock does nothing.
 func (unlockedFS) Lock(string) (io.Closer, error) { return noLock{}, nil }
 
-// withView calls f with the current view. Close waits for f.
+// withView calls f with the current read view. Close waits until f has returned.
 func (d *Driver) withView(ctx context.Context, f func(*readView) error) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("pebble: read: %w", err)
@@ -137,7 +137,7 @@ func (d *Driver) withView(ctx context.Context, f func(*readView) error) error {
 	return f(w)
 }
 
-// Get returns a row, or domain.ErrNotFound.
+// Get returns the value and the version of a row, or domain.ErrNotFound.
 func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	err = d.withView(ctx, func(w *readView) error {
 		r, errRow := getValue(w, rowKey(k))
@@ -150,7 +150,7 @@ func (d *Driver) Get(ctx context.Context, k persistence.Key) (value []byte, vers
 	return value, version, err
 }
 
-// Scan returns one page of a table or of a list.
+// Scan returns one page of the rows of a table, or of a list if r.List is set.
 func (d *Driver) Scan(ctx context.Context, r persistence.Range) (page persistence.Page, err error) {
 	err = d.withView(ctx, func(w *readView) error {
 		page, err = scan(ctx, w, r)
@@ -207,7 +207,7 @@ func scan(ctx context.Context, w *readView, r persistence.Range) (page persisten
 	return page, nil
 }
 
-// rowAt returns the row at a position. value is the value of the position's key.
+// rowAt returns the row at a position of a table or list. value is the stored value of the key at that position.
 func rowAt(rows *sequentialReader, r persistence.Range, place string, value []byte) (persistence.Row, error) {
 	if r.List == "" {
 		kept, err := decodeValue(append([]byte(nil), value...))
@@ -221,8 +221,8 @@ func rowAt(rows *sequentialReader, r persistence.Range, place string, value []by
 	return persistence.Row{ID: id, Position: place, Value: kept.value, Version: kept.version}, err
 }
 
-// sequentialReader reads rows of a table. Most are read in the order of their keys, so that the next row is one
-// step of an iterator instead of a search.
+// sequentialReader reads the rows of a table that a list names. If their keys come in ascending order, an iterator
+// moves to the next row, which is cheaper than a search from the root.
 type sequentialReader struct {
 	ctx   context.Context //nolint:containedctx // of the single scan that uses the reader
 	w     *readView
@@ -232,7 +232,7 @@ type sequentialReader struct {
 	run   int // rows read in key order so far
 }
 
-// sequentialRun is the number of rows in order after which an iterator is cheaper than searches.
+// sequentialRun is the number of consecutive reads in key order after which sequentialReader uses an iterator.
 const sequentialRun = 4
 
 func (o *sequentialReader) get(k []byte) (row, error) {
@@ -270,7 +270,7 @@ func (o *sequentialReader) close() error {
 	return o.it.Close()
 }
 
-// LastOffset returns the offset of the last entry of a log; 0: the log is empty.
+// LastOffset returns the offset of the last entry of an event log, or 0 if the log is empty.
 func (d *Driver) LastOffset(ctx context.Context, log string) (last uint64, err error) {
 	err = d.withView(ctx, func(w *readView) (err error) {
 		last, err = getCounter(w, key(offsetSpace, log))
@@ -279,7 +279,7 @@ func (d *Driver) LastOffset(ctx context.Context, log string) (last uint64, err e
 	return last, err
 }
 
-// Events returns entries of a log with an offset above after, in order.
+// Events returns at most limit entries of an event log, in order, beginning after the offset after.
 func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int) (entries []persistence.LogEntry, err error) {
 	err = d.withView(ctx, func(w *readView) (err error) {
 		it, err := w.NewIterWithContext(ctx, &pebble.IterOptions{
@@ -308,7 +308,7 @@ func (d *Driver) Events(ctx context.Context, log string, after uint64, limit int
 	return entries, err
 }
 
-// Tables returns the names of the tables that have rows and end in a text.
+// Tables returns the names of all tables that have rows and whose name ends in ending.
 func (d *Driver) Tables(ctx context.Context, ending string) (tables []string, err error) {
 	err = d.withView(ctx, func(w *readView) error {
 		it, failed := w.NewIterWithContext(ctx, &pebble.IterOptions{LowerBound: []byte{rowSpace}, UpperBound: []byte{rowSpace + 1}})

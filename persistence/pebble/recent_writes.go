@@ -8,30 +8,31 @@ import (
 )
 
 const (
-	// maxRecentKeys is the number of keys in each of the two generations, which take about 16 MB. Deliveries are
-	// queued long before their results: reading their rows from disk would cost more than the rest of the commit.
+	// maxRecentKeys is the number of keys in each of the two generations of recentWrites, which take about 16 MB. A
+	// delivery is queued long before its result is stored: reading its row from disk would dominate the cost of that commit.
 	maxRecentKeys = 32768
-	// maxKnownRanges bounds the key ranges whose last stored key is known.
+	// maxKnownRanges limits the size of recentWrites.lastKeyInRange.
 	maxKnownRanges = 16384
 )
 
-// recentWrites remembers the keys that recent batches and the current batch changed, with their stored values. Only
-// the committing goroutine uses it.
+// recentWrites caches the keys that recent batches and the current batch changed, with their stored values. Only the
+// committing goroutine uses it.
 //
-// It also knows which keys cannot exist. Ids grow with time, so most new rows are the last of their kind, or of
-// their owner. For each such range of keys, lastKeyInRange is the greatest key that may be stored without being
-// remembered. A greater key that is not remembered does not exist, so it needs no read from disk.
+// It also knows which keys cannot exist. Ids grow with time, so most new rows have the greatest key of their kind, or
+// of their owner. For each range of keys, lastKeyInRange is the greatest key that may be stored without being cached.
+// A greater key that is not cached does not exist, so it needs no read from disk.
 type recentWrites struct {
 	maxKeys        int // approximate maximum of each generation
 	newer, older   map[string][]byte
-	lastKeyInRange map[string]string // by the common beginning of the keys
+	lastKeyInRange map[string]string // by the common prefix of the keys in the range
 }
 
 func newRecent(most int) *recentWrites {
 	return &recentWrites{maxKeys: most, newer: make(map[string][]byte), lastKeyInRange: make(map[string]string)}
 }
 
-// find returns the remembered value of a key. nil with known set: the key is not stored.
+// find returns the cached value of a key, and whether the key is cached. A cached nil value means that the key is not
+// stored.
 func (r *recentWrites) find(k []byte) (v []byte, known bool) {
 	if v, known = r.newer[string(k)]; !known {
 		v, known = r.older[string(k)]
@@ -39,7 +40,7 @@ func (r *recentWrites) find(k []byte) (v []byte, known bool) {
 	return v, known
 }
 
-// isAbsent reports whether a key that is not remembered is certainly not stored. false: unknown.
+// isAbsent reports whether a key that is not cached is certainly not stored. It returns false if that is unknown.
 func (r *recentWrites) isAbsent(db *pebble.DB, k []byte) (bool, error) {
 	if k[0] != rowSpace && k[0] != sequenceSpace {
 		return false, nil
@@ -64,7 +65,8 @@ func (r *recentWrites) isAbsent(db *pebble.DB, k []byte) (bool, error) {
 	return false, nil
 }
 
-// dropSomeRanges removes some random ranges if there are too many. They are read again when they are needed.
+// dropSomeRanges removes some random entries of lastKeyInRange if it has too many. isAbsent reads them from the
+// database again when it needs them.
 func (r *recentWrites) dropSomeRanges() {
 	if len(r.lastKeyInRange) < maxKnownRanges {
 		return
@@ -78,8 +80,8 @@ func (r *recentWrites) dropSomeRanges() {
 	}
 }
 
-// kindRange returns the common beginning of the ids of one kind: the table or log, and the prefix of the id if it
-// has one.
+// kindRange returns the common prefix of all keys of one kind of id. It consists of the table or log and, if the id
+// has a prefix such as "call_", of that prefix.
 func kindRange[K string | []byte](k K) K {
 	for i := range len(k) {
 		if k[i] != 0 {
@@ -95,8 +97,8 @@ func kindRange[K string | []byte](k K) K {
 	return k[:0]
 }
 
-// ownerRange returns the common beginning of the rows of one owner: the key up to its last slash, and the id prefix
-// after it. "": the key has no slash.
+// ownerRange returns the common prefix of the keys of one owner's rows: the key up to its last slash, and the id prefix
+// after that slash. It returns an empty range if the key has no slash.
 func ownerRange[K string | []byte](k K) K {
 	end := 0
 	for i := len(k) - 1; i > 0 && k[i] != 0; i-- {
@@ -110,7 +112,7 @@ func ownerRange[K string | []byte](k K) K {
 	return k[:0]
 }
 
-// lastKey returns the greatest stored key that begins with begin; "": there is none.
+// lastKey returns the greatest stored key that begins with begin, or "" if there is none.
 func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
 	end := slices.Clone(begin)
 	end[len(end)-1]++ // the last byte is zero, "_" or "/"
@@ -124,8 +126,8 @@ func lastKey(db *pebble.DB, begin []byte) (last string, err error) {
 	return last, errors.Join(it.Error(), it.Close())
 }
 
-// rotate bounds the memory by dropping the older generation. It is called between batches only, as nothing of the
-// current batch may be lost.
+// rotate bounds the memory by dropping the older generation of keys. Only the time between two batches is safe for a
+// call, because the keys of the current batch must stay cached.
 func (r *recentWrites) rotate() {
 	if len(r.newer) <= r.maxKeys {
 		return
@@ -143,5 +145,5 @@ func (r *recentWrites) rotate() {
 	r.newer, r.older = make(map[string][]byte, r.maxKeys), r.newer
 }
 
-// clear forgets everything after a batch with an unknown outcome.
+// clear empties the cache. It is called after a batch that may or may not have been written.
 func (r *recentWrites) clear() { *r = *newRecent(r.maxKeys) }

@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// The content of recentWrites, and the keys that it considers absent, must always match the store, however few keys
-// it remembers.
+// The cached values of recentWrites, and the keys that it considers absent, must always match the store, even with a
+// very small cache.
 func TestRecentWritesMatchStore(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
@@ -29,7 +29,7 @@ func TestRecentWritesMatchStore(t *testing.T) {
 			}
 			for step := range 600 {
 				switch rnd.IntN(60) {
-				case 0: // restarts without remembered keys
+				case 0: // restart with an empty cache
 					require.NoError(t, d.Close())
 					d = openWithRecentKeys(t, fs, 1+rnd.IntN(12))
 				case 1:
@@ -39,7 +39,7 @@ func TestRecentWritesMatchStore(t *testing.T) {
 				case 2:
 					require.NoError(t, d.Claim(t.Context(), "shard", strconv.Itoa(step)))
 				}
-				// Most ids are greater than all previous ones; some are old, some random.
+				// About a third of the ids is greater than all previous ones. The others are recent or random.
 				id := fmt.Sprintf("%05d", step)
 				switch rnd.IntN(3) {
 				case 0:

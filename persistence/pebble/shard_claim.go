@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// claimKind is what a request claims.
+// claimKind says whether a request is a commit, a claim of one shard or a claim of all shards.
 type claimKind int
 
 const (
@@ -21,8 +21,8 @@ const (
 // noOwner is the token of a shard that was taken from its owner and has no new owner.
 const noOwner = "0|"
 
-// applyClaim gives a shard, or all shards that were ever claimed, to a token. A claim of one shard ends the
-// ownership of a process that claimed all of them.
+// applyClaim stores token c.Token as the owner of shard c.Shard, or of all shards that were ever claimed. A claim of
+// one shard ends the ownership of a process that claimed all shards.
 func applyClaim(b *batchDraft, c *persistence.Commit, what claimKind) error {
 	if what == claimAll {
 		return claimAllShards(b, []byte(c.Token))

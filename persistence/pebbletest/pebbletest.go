@@ -25,12 +25,12 @@ func Open(t testing.TB) *persistence.Store {
 	return store
 }
 
-// Store is a store on Pebble whose commits a test can observe and refuse.
+// Store is a store on Pebble. A test can observe its commits and make them fail.
 type Store struct {
 	*persistence.Store
 
-	// BeforeApply is called before each commit. If it returns an error, nothing is committed. nil: every change is
-	// committed.
+	// BeforeApply is called before each commit. If it returns an error, nothing is committed. If BeforeApply is nil,
+	// every change is committed.
 	BeforeApply func(commit.Change) error
 }
 
@@ -40,7 +40,7 @@ func OpenStore(t testing.TB) *Store {
 	return &Store{Store: Open(t)}
 }
 
-// Apply calls BeforeApply and commits the change.
+// Apply calls BeforeApply and then commits the change.
 func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	if s.BeforeApply != nil {
 		if err := s.BeforeApply(c); err != nil {

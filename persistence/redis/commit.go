@@ -29,7 +29,7 @@ var errAnswer = errors.New("redis: unexpected answer of a script")
 
 type outcome struct {
 	result persistence.Result
-	number uint64 // of the commit in the history of Redis
+	number uint64 // number of the commit among the commits of its shard
 	err    error
 }
 
@@ -39,15 +39,15 @@ type request struct {
 	of       *history
 	kind     byte // entryIntent, entryClaim or entryAll
 	args     []any
-	intended bool // the ledger has its entry
+	intended bool // the ledger contains the entry of this request
 	size     int
 	events   int
 	puts     int
 	answer   chan outcome // buffered, as there is exactly one outcome
 }
 
-// Commit runs the script of c and returns once Redis has it. While Redis is unavailable the commit is retried with
-// the same id, until ctx or Options.Wait ends.
+// Commit runs the commit script with c and returns once Redis has applied it. While Redis is unavailable, the driver
+// sends the commit again with the same id, until ctx ends or Options.Wait has passed.
 func (d *Driver) Commit(ctx context.Context, c persistence.Commit) (persistence.Result, error) {
 	if err := c.Check(); err != nil {
 		return persistence.Result{}, err
@@ -121,7 +121,7 @@ func arguments(c persistence.Commit) []any {
 	return a
 }
 
-// commitLoop sends waiting commits, several in one round trip.
+// commitLoop takes commits from the queue and sends all waiting ones in one round trip to Redis.
 func (d *Driver) commitLoop() {
 	for r := range d.queue {
 		batch, size := []*request{r}, r.size
@@ -142,7 +142,7 @@ func (d *Driver) commitLoop() {
 	}
 }
 
-// deliver sends a batch until each of its commits is answered or given up.
+// deliver sends a batch until each of its commits is answered or the context of its caller has ended.
 func (d *Driver) deliver(batch []*request) {
 	for delay := retryFirst; ; delay = min(2*delay, maxRetry) {
 		batch = d.attempt(batch)
@@ -189,7 +189,7 @@ func (d *Driver) attempt(batch []*request) (again []*request) {
 	return append(again, d.handleAnswers(ctx, waiting, commands)...)
 }
 
-// scriptOf returns the script that executes a ledger entry.
+// scriptOf returns the Lua script that executes a ledger entry of a kind.
 func scriptOf(kind byte) *redis.Script {
 	switch kind {
 	case entryClaim:
@@ -201,8 +201,8 @@ func scriptOf(kind byte) *redis.Script {
 	}
 }
 
-// handleAnswers records the outcomes in the ledger and then answers the callers. It returns the requests that have
-// to be sent again.
+// handleAnswers records the outcomes of a batch in the ledger and then answers the callers. It returns the requests
+// that have to be sent again.
 func (d *Driver) handleAnswers(ctx context.Context, waiting []*request, commands []*redis.Cmd) (again []*request) {
 	unloaded := false
 	answers := make(map[*request]outcome, len(waiting))
@@ -243,7 +243,7 @@ func (d *Driver) handleAnswers(ctx context.Context, waiting []*request, commands
 	return again
 }
 
-// isTransient reports whether Redis may recover from an error without an operator.
+// isTransient reports whether an error of Redis may disappear without action of an operator.
 func isTransient(err error) bool {
 	for _, p := range []string{"LOADING", "MISCONF", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY", "NOREPLICAS", "OOM"} {
 		if redis.HasErrorPrefix(err, p) {
@@ -253,7 +253,7 @@ func isTransient(err error) bool {
 	return false
 }
 
-// errStale reports that Redis lacks commits that were acknowledged.
+// errStale reports that Redis lacks acknowledged commits of a shard.
 var errStale = errors.New("redis lacks commits that were acknowledged; a replica may have been promoted")
 
 func parseAnswer(cmd *redis.Cmd, r *request) (a outcome) {

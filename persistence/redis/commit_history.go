@@ -11,8 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// history is what this process knows of the commits of one shard. Redis numbers the commits and claims of a shard
-// consecutively. A process knows a shard's history from its claim on.
+// history is the state of one shard's commits as this process knows it. Redis numbers the commits and claims of a
+// shard consecutively. A process knows these numbers from its own claim of the shard on.
 type history struct {
 	shard string
 	key   string        // Redis key of the number of the shard's last commit
@@ -25,7 +25,7 @@ type history struct {
 	lastAttempt     time.Time     // time of the last attempt
 }
 
-// history returns the history of a shard, and creates it if needed.
+// history returns the history of a shard. It creates the history on the first call.
 func (d *Driver) history(shard string) *history {
 	d.historiesLock.Lock()
 	defer d.historiesLock.Unlock()
@@ -38,14 +38,14 @@ func (d *Driver) history(shard string) *history {
 	return h
 }
 
-// allHistories returns all histories. The slice must not be changed.
+// allHistories returns the histories of all shards that this process has used. The caller must not change the slice.
 func (d *Driver) allHistories() []*history {
 	d.historiesLock.Lock()
 	defer d.historiesLock.Unlock()
 	return d.historyList
 }
 
-// recordAcknowledged records the highest acknowledged number.
+// recordAcknowledged raises the highest acknowledged commit number of the shard to n, if n is greater.
 func (h *history) recordAcknowledged(n uint64) {
 	for {
 		old := h.acked.Load()
@@ -55,7 +55,7 @@ func (h *history) recordAcknowledged(n uint64) {
 	}
 }
 
-// markBehind records that Redis lacks commits. It returns false if that was known.
+// markBehind records that Redis lacks commits of the shard. It returns false if this was already recorded.
 func (h *history) markBehind() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +66,7 @@ func (h *history) markBehind() bool {
 	return true
 }
 
-// markRestored records that Redis has all commits. It returns false if that was known.
+// markRestored records that Redis has all commits of the shard again. It returns false if Redis lacked none.
 func (h *history) markRestored() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,7 +78,7 @@ func (h *history) markRestored() bool {
 	return true
 }
 
-// recordFailure records why restoring commits failed.
+// recordFailure records the error of a failed attempt to restore the commits of the shard.
 func (h *history) recordFailure(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,21 +86,23 @@ func (h *history) recordFailure(err error) {
 	h.restoreAttempts++
 }
 
-// isRestoreDue reports whether restoring should be tried again now. Each attempt reads the whole ledger.
+// isRestoreDue reports whether the driver should try again now to restore the commits of the shard. The retries are
+// limited because each one reads the whole ledger.
 func (h *history) isRestoreDue() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.restoreAttempts < maxQuickRetries || time.Since(h.lastAttempt) > slowRetryInterval
 }
 
-// restoredChannel returns a channel that is closed once Redis has all commits; nil: it lacks none.
+// restoredChannel returns a channel that is closed once Redis has all commits of the shard again. It returns nil if
+// Redis lacks none.
 func (h *history) restoredChannel() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.restored
 }
 
-// err returns why the shard cannot be used now.
+// err returns the reason why the shard cannot be used now, or nil.
 func (h *history) err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,7 +112,7 @@ func (h *history) err() error {
 	return h.restoreError
 }
 
-// lastNumbers reads the number of the last commit of each history from Redis.
+// lastNumbers reads from Redis the number of the last commit of each shard in of.
 func (d *Driver) lastNumbers(ctx context.Context, of []*history) ([]uint64, error) {
 	if len(of) == 0 {
 		return nil, d.client.Ping(ctx).Err()
@@ -118,8 +120,8 @@ func (d *Driver) lastNumbers(ctx context.Context, of []*history) ([]uint64, erro
 	return queueLastNumbers(ctx, d.client, of)()
 }
 
-// queueLastNumbers queues a read of the last numbers. The returned function returns the answer once the queue has
-// been sent.
+// queueLastNumbers adds to a pipeline the reads of each shard's last commit number. The returned function returns these
+// numbers once the pipeline has been executed.
 func queueLastNumbers(ctx context.Context, to redis.Cmdable, of []*history) func() ([]uint64, error) {
 	have := make([]uint64, len(of))
 	if len(of) == 1 {
@@ -155,8 +157,8 @@ func queueLastNumbers(ctx context.Context, to redis.Cmdable, of []*history) func
 	}
 }
 
-// holdUntilRestored holds a request whose shard lacks commits in Redis, and queues it again once they are restored.
-// It returns false if no commits are lacking. So the shard does not delay other shards.
+// holdUntilRestored holds a request while Redis lacks commits of its shard, and then queues the request again. It
+// returns false if Redis lacks none. Held requests do not delay requests of other shards.
 func (d *Driver) holdUntilRestored(r *request) bool {
 	restored := r.of.restoredChannel()
 	if restored == nil {
@@ -174,7 +176,7 @@ func (d *Driver) holdUntilRestored(r *request) bool {
 	return true
 }
 
-// triggerRestore makes the health monitor check soon whether Redis lacks commits.
+// triggerRestore makes the health monitor check at once whether Redis lacks commits, instead of at its next interval.
 func (d *Driver) triggerRestore() {
 	select {
 	case d.wakeRestore <- struct{}{}:

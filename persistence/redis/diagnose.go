@@ -12,9 +12,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Diagnose describes an error of this package in words, without an address. later: waiting may help, because Redis
-// is unavailable, starting, or refuses commits temporarily. The description is "" if the error does not come from
-// Redis or the connection.
+// Diagnose describes an error of this package in words that contain no address. It returns "" if the error does not
+// come from Redis or from the connection. later reports whether waiting may help, because Redis is unavailable, is
+// starting, or refuses commits temporarily.
 func Diagnose(err error) (what string, later bool) {
 	for _, state := range []struct {
 		is    bool
@@ -41,13 +41,14 @@ func Diagnose(err error) (what string, later bool) {
 	return "", false
 }
 
-// hasPrefix reports whether Redis answered with an error that begins with one of some prefixes.
+// hasPrefix reports whether err is an error answer of Redis that begins with one of the prefixes.
 func hasPrefix(err error, prefixes ...string) bool {
 	var answer redis.Error
 	return errors.As(err, &answer) && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(answer.Error(), p) })
 }
 
-// unreachable reports whether Redis did not answer. A server with a wrong certificate or protocol has answered.
+// unreachable reports whether err means that Redis did not answer. It returns false for a wrong certificate or
+// protocol, because then the server has answered.
 func unreachable(err error) bool {
 	if connection, is := errors.AsType[*net.OpError](err); is {
 		return slices.Contains([]string{"dial", "read", "write"}, connection.Op)

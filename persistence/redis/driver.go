@@ -25,30 +25,30 @@ const (
 	resultTTL = 10 * time.Minute
 	// healthInterval is the time between two checks of Redis.
 	healthInterval = time.Second
-	// Commits that could not be restored are tried again at each health check, maxQuickRetries times, because
-	// another process may restore the commits that they depend on. Then they are tried every slowRetryInterval.
+	// The health check retries commits that could not be restored maxQuickRetries times, because another process may
+	// restore the commits that they depend on. After that, it retries every slowRetryInterval.
 	maxQuickRetries   = 8
 	slowRetryInterval = 10 * time.Second
 	// restoreTimeout bounds the time for restoring commits to Redis.
 	restoreTimeout = time.Minute
 )
 
-// Options configure the connection. The zero value is right for a service.
+// Options configure the connection to Redis. The zero value is right for production use.
 type Options struct {
-	Prefix string        // of every key; installations with different prefixes can share a server
+	Prefix string        // prefix of every key; installations with different prefixes can share a server
 	Wait   time.Duration // maximum duration of a commit or read. Default: 5 s
 	Logger *slog.Logger  // Default: no log
-	// Ledger is a folder that records each commit, so that commits which Redis has lost can be restored. "": a
-	// Redis that lacks acknowledged commits is refused.
+	// Ledger is a folder in which the driver records each commit, so that it can restore commits that Redis has lost.
+	// If it is "", the driver refuses a Redis that lacks acknowledged commits.
 	Ledger string
-	// AnyHistory accepts a Redis that lacks acknowledged commits. After a fail-over to a replica that lacked
-	// commits, people may be called twice.
+	// AnyHistory accepts a Redis that lacks acknowledged commits. After a fail-over to such a replica, the contacts of
+	// a campaign may be called twice.
 	AnyHistory bool
 }
 
-// Driver is a connection to a Redis server.
+// Driver is a connection to a Redis server that stores the data of the installation.
 type Driver struct {
-	reader // for all shards that are known to this process
+	reader // its reads require the commits of all shards known to this process
 
 	client *redis.Client
 	prefix string
@@ -113,7 +113,7 @@ func Open(ctx context.Context, url string, o Options) (*Driver, error) {
 	return d, nil
 }
 
-// connectionOptions returns the connection options for a URL. wait is Options.Wait.
+// connectionOptions parses a Redis URL. The returned timeouts depend on wait, which is Options.Wait.
 func connectionOptions(url string, wait time.Duration) (*redis.Options, error) {
 	settings, err := redis.ParseURL(url)
 	if err != nil {
@@ -148,10 +148,11 @@ func (d *Driver) prepare(ctx context.Context) error {
 	return d.openLedger(ctx)
 }
 
-// layoutKey, after the prefix, is the key of persistence.Layout.
+// layoutKey, after the key prefix, is the Redis key that stores persistence.Layout.
 const layoutKey = "format"
 
-// checkLayout returns redis.Nil for an empty database.
+// checkLayout returns an error if the stored layout differs from persistence.Layout, and redis.Nil if the database is
+// empty.
 func checkLayout(ctx context.Context, client *redis.Client, prefix string) error {
 	have, err := client.Get(ctx, prefix+layoutKey).Result()
 	if err != nil {
@@ -160,7 +161,7 @@ func checkLayout(ctx context.Context, client *redis.Client, prefix string) error
 	return persistence.CheckLayout("the Redis", have)
 }
 
-// load loads the scripts into Redis.
+// load loads the Lua scripts into Redis.
 func (d *Driver) load(ctx context.Context) error {
 	for _, s := range []*redis.Script{commitScript, claimScript, claimAllScript, scanScript, eventsScript} {
 		if err := s.Load(ctx, d.client).Err(); err != nil {
@@ -170,7 +171,7 @@ func (d *Driver) load(ctx context.Context) error {
 	return nil
 }
 
-// openLedger opens the ledger and compares Redis with it.
+// openLedger opens the ledger and restores to Redis the acknowledged commits that Redis lacks.
 func (d *Driver) openLedger(ctx context.Context) error {
 	if d.ledger != nil {
 		install := rand.Text()
@@ -188,15 +189,15 @@ func (d *Driver) openLedger(ctx context.Context) error {
 			return err
 		}
 	}
-	// A shard whose commits cannot be restored is refused when it is used. Opening the driver succeeds, because the
-	// process may use other shards.
+	// Opening the driver succeeds even if the commits of a shard cannot be restored, because the process may use other
+	// shards. Commits and reads of that shard return an error.
 	if err := d.restore(ctx); !errors.Is(err, errLost) {
 		return err
 	}
 	return nil
 }
 
-// checkServerSettings warns of Redis settings that can lose commits.
+// checkServerSettings logs a warning for each Redis setting that can lose commits.
 func (d *Driver) checkServerSettings(ctx context.Context) {
 	for _, want := range []struct{ name, value, risk string }{
 		{"appendonly", "yes", "a restart of Redis loses commits"},
@@ -215,7 +216,8 @@ func (d *Driver) checkServerSettings(ctx context.Context) {
 	}
 }
 
-// monitorHealth updates the health while no commits are sent.
+// monitorHealth checks Redis every healthInterval, restores commits that Redis lacks and records the result as the
+// driver's health.
 func (d *Driver) monitorHealth(ctx context.Context) {
 	t := time.NewTicker(healthInterval)
 	defer t.Stop()
@@ -230,7 +232,7 @@ func (d *Driver) monitorHealth(ctx context.Context) {
 		err := d.restore(long)
 		cancel()
 		if errors.Is(err, errLost) {
-			err = nil // concerns single shards, which report it themselves
+			err = nil // commits and reads of the affected shards return this error
 		}
 		if ctx.Err() == nil {
 			d.setHealth(err)
@@ -238,7 +240,7 @@ func (d *Driver) monitorHealth(ctx context.Context) {
 	}
 }
 
-// setHealthIf records an error. nil leaves the health unchanged.
+// setHealthIf records a non-nil error as the driver's health.
 func (d *Driver) setHealthIf(err error) {
 	if err != nil {
 		d.setHealth(err)
@@ -261,7 +263,7 @@ func (d *Driver) setHealth(err error) {
 	}
 }
 
-// Healthy returns nil while commits can be expected to succeed. It lags by two seconds at most.
+// Healthy returns nil while commits can be expected to succeed. Its result is at most two seconds old.
 func (d *Driver) Healthy() error {
 	return d.healthy(d.allHistories()...)
 }
@@ -278,7 +280,7 @@ func (d *Driver) healthy(of ...*history) error {
 	return err
 }
 
-// Close finishes the commits under way and disconnects.
+// Close waits for the commits under way and disconnects from Redis.
 func (d *Driver) Close() error {
 	d.lifecycle.Lock()
 	if d.closed {

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/persistence/storetest"
 )
 
-// openWithPrefix opens a store for each test, with a prefix of its own on one server.
+// openWithPrefix starts one Redis server. The returned function opens a store on it with a new key prefix at each call.
 func openWithPrefix(t testing.TB) storetest.Open {
 	t.Helper()
 	url, _ := redistest.Start(t)
@@ -32,7 +32,8 @@ func openWithPrefix(t testing.TB) storetest.Open {
 
 func TestRedisConforms(t *testing.T) { storetest.Run(t, openWithPrefix(t)) }
 
-// A node that was paused between its lease and its claim cannot take a shard from the next owner.
+// A node that was paused between acquiring the lease of a shard and claiming the shard cannot take the shard from the
+// node that owns it meanwhile.
 func TestDelayedClaimIsFenced(t *testing.T) {
 	d := openWithPrefix(t)(t)
 	put := func(token string) error {
@@ -48,7 +49,7 @@ func TestDelayedClaimIsFenced(t *testing.T) {
 	require.NoError(t, put("1|c"))
 }
 
-// A node that was paused before another process claimed the whole store cannot take a shard from that process, nor
+// A node that was paused while another process claimed the whole store cannot take a shard from that process, nor
 // from a later owner.
 func TestDelayedClaimAfterClaimAllIsFenced(t *testing.T) {
 	d := openWithPrefix(t)(t)
@@ -70,8 +71,8 @@ func TestDelayedClaimAfterClaimAllIsFenced(t *testing.T) {
 	require.ErrorIs(t, put("1", "1001|a"), domain.ErrFenced)
 }
 
-// A list position that does not change is not removed and added again. A change of a call affects one of its lists,
-// and Redis logs each write.
+// A commit does not rewrite list positions that stay the same, because Redis logs each write. A change of a call
+// affects only one of its lists.
 func TestCommitTouchesChangedListsOnly(t *testing.T) {
 	url, _ := redistest.Start(t)
 	d, err := redis.Open(t.Context(), url, redis.Options{})

@@ -1,9 +1,9 @@
 package redis
 
-// Ledger is a ledger without a driver.
+// Ledger gives tests access to a ledger without a driver.
 type Ledger struct{ l *ledger }
 
-// OpenLedger opens a ledger whose files are rotated at a size.
+// OpenLedger opens a ledger that starts a new file after most bytes.
 func OpenLedger(dir string, most int64) (Ledger, error) {
 	l, _, err := openLedger(dir)
 	if err != nil {
@@ -13,12 +13,12 @@ func OpenLedger(dir string, most int64) (Ledger, error) {
 	return Ledger{l}, l.openFile("install")
 }
 
-// WriteIntent writes a commit that is about to be sent.
+// WriteIntent writes the entry that the driver writes before it sends a commit.
 func (l Ledger) WriteIntent(id string) error {
 	return l.l.writeEntries(true, func(add func(byte, ...string) error) error { return add(entryIntent, id, "an argument") })
 }
 
-// WriteTornEntry writes a part of an entry, like a full disk.
+// WriteTornEntry writes an incomplete entry, as a full disk would leave it.
 func (l Ledger) WriteTornEntry() error {
 	l.l.mu.Lock()
 	defer l.l.mu.Unlock()
@@ -27,7 +27,7 @@ func (l Ledger) WriteTornEntry() error {
 	return err
 }
 
-// ReadIDs returns the ids of the entries.
+// ReadIDs returns the commit ids of the ledger's entries.
 func (l Ledger) ReadIDs() (ids []string, err error) {
 	all, err := l.l.read()
 	for _, p := range all {

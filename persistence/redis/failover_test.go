@@ -18,8 +18,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// failOverToReplica writes to a server whose replica no longer follows, and replaces the server by the replica.
-// restart: the process restarts in between. It returns the driver after the fail-over.
+// failOverToReplica makes 20 commits, stops the replication, makes 30 more commits and replaces the server by its
+// replica. It returns the driver after the fail-over. If restart is set, the driver is closed and opened again.
 func failOverToReplica(t *testing.T, o redis.Options, restart bool) (*redis.Driver, error) {
 	t.Helper()
 	_, primary := redistest.Start(t)
@@ -60,8 +60,8 @@ func failOverToReplica(t *testing.T, o redis.Options, restart bool) (*redis.Driv
 	return d, err
 }
 
-// retryUntilAnswered repeats a read until Redis answers. While Redis lacks commits, it must give no answer and
-// never an older one.
+// retryUntilAnswered repeats a read until it succeeds. Until then, the only allowed error is ErrUnavailable: while
+// Redis lacks commits, a read must never return old data.
 func retryUntilAnswered(t *testing.T, ask func() error) {
 	t.Helper()
 	var err error
@@ -74,8 +74,8 @@ func retryUntilAnswered(t *testing.T, ask func() error) {
 	}, time.Minute, time.Millisecond)
 }
 
-// requireAllCommits checks that every acknowledged commit exists once and in order, and that no read returned
-// fewer.
+// requireAllCommits checks that the store has every acknowledged commit of failOverToReplica exactly once and in
+// order, and accepts a new commit.
 func requireAllCommits(t *testing.T, d *redis.Driver) {
 	t.Helper()
 	row := persistence.Key{Table: "noun/ws", ID: "row"}
@@ -117,8 +117,8 @@ func TestCommitsAreRestoredToPromotedReplica(t *testing.T) {
 	}
 }
 
-// The control experiments: a Redis that is accepted as it is has lost acknowledged commits, and without a ledger it
-// can only be refused.
+// With AnyHistory, the driver accepts the promoted replica, and acknowledged commits are lost. This proves that
+// failOverToReplica loses commits.
 func TestAnyHistoryLosesCommitsAfterFailover(t *testing.T) {
 	d, err := failOverToReplica(t, redis.Options{AnyHistory: true}, false)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func connect(t *testing.T, url string, o redis.Options) *redis.Driver {
 	return d
 }
 
-// newRowCommit returns a commit that is refused if it is applied twice.
+// newRowCommit returns a commit that creates a row with a guard, so that a second execution is refused.
 func newRowCommit(id string) persistence.Commit {
 	k := persistence.Key{Table: "noun/ws", ID: id}
 	return persistence.Commit{
@@ -111,7 +111,7 @@ func TestCommitsFailFastWhileRedisIsUnavailable(t *testing.T) {
 		require.ErrorIs(t, err, persistence.ErrUnavailable, name)
 		_, _, err = d.Get(t.Context(), persistence.Key{Table: "noun/ws", ID: name})
 		require.ErrorIs(t, err, persistence.ErrUnavailable, name)
-		require.Less(t, time.Since(start), 9*time.Second, name) // below the default wait of ten seconds
+		require.Less(t, time.Since(start), 9*time.Second, name) // with the default wait, the commit and the read would take ten seconds
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err = d.Commit(ctx, newRowCommit(name))
@@ -126,7 +126,7 @@ func TestCommitsFailFastWhileRedisIsUnavailable(t *testing.T) {
 	}
 }
 
-// answerDropper is a proxy to Redis that drops answers and closes their connections on request.
+// answerDropper is a proxy to Redis. For the next toDrop answers, it drops the answer and closes the connection.
 type answerDropper struct {
 	target string
 	toDrop atomic.Int64 // answers that are still to be dropped

@@ -19,15 +19,15 @@ import (
 
 // The ledger records this process's commits on its own disk: each commit before it is sent to Redis, and its number
 // before it is acknowledged. If Redis lacks acknowledged commits because a replica was promoted that did not have
-// them, they are replayed in order. Two files are used alternately, so that the last ledgerBytes are available.
-// so that the last ledgerBytes at least are known.
+// them, the driver replays them in order. The ledger has two files that take turns, so at least the entries of the
+// last ledgerBytes are available.
 
 const (
-	ledgerBytes = 64 << 20 // of one file
+	ledgerBytes = 64 << 20 // size at which a file is replaced by the next one
 	maxEntry    = 64 << 20
 )
 
-// The kinds of ledger entries.
+// The kinds of ledger entries, each with the fields of the entry.
 const (
 	entryHeader  = 'h' // id of the installation
 	entryIntent  = 'i' // before a commit is sent: id, arguments
@@ -41,8 +41,8 @@ type ledger struct {
 	mu           sync.Mutex
 	dir          string
 	file         *os.File // nil before openFile, and after a failed open
-	size         int64    // of its complete entries
-	torn         bool     // an incomplete entry follows the complete ones
+	size         int64    // total size of the complete entries in file
+	torn         bool     // an incomplete entry is at the end of file
 	maxFileBytes int64    // size at which the next file is started
 	installID    string
 }
@@ -52,10 +52,10 @@ type ledgerEntry struct {
 	id     string
 	kind   byte // entryIntent, entryClaim or entryAll
 	args   []string
-	number uint64 // 0: its outcome is unknown
+	number uint64 // number of the commit in its shard; 0: the outcome of the commit is unknown
 }
 
-// shard returns the shard that the commit belongs to.
+// shard returns the shard that the commit or claim belongs to.
 func (p ledgerEntry) shard() string {
 	switch {
 	case p.kind == entryClaim && len(p.args) > 0:
@@ -66,7 +66,7 @@ func (p ledgerEntry) shard() string {
 	return persistence.WholeStore
 }
 
-// openLedger opens the ledger in a folder. highest is the highest acknowledged number of each shard.
+// openLedger opens the ledger in a folder. highest holds the highest acknowledged commit number of each shard.
 func openLedger(dir string) (l *ledger, highest map[string]uint64, err error) {
 	if err = os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("redis: ledger: %w", err)
@@ -87,7 +87,8 @@ func openLedger(dir string) (l *ledger, highest map[string]uint64, err error) {
 
 func (l *ledger) path(name string) string { return filepath.Join(l.dir, name) }
 
-// openFile opens the current file for an installation. The ledger of another installation is refused.
+// openFile opens the current file of the ledger for the installation with the id install. It returns an error if the
+// ledger belongs to another installation.
 func (l *ledger) openFile(install string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +99,7 @@ func (l *ledger) openFile(install string) error {
 	return l.open()
 }
 
-// open opens the current file for appending. A new file gets a header.
+// open opens the ledger's current file for appending. A new file gets a header with the id of the installation.
 func (l *ledger) open() error {
 	f, err := os.OpenFile(l.path("current"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -126,8 +127,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// append writes one entry: length, checksum, kind, texts. It first removes an incomplete entry, because entries
-// after that would never be read.
+// append writes one entry: length, checksum, kind and texts. It first removes an incomplete entry at the end of the
+// file, because a reader stops there.
 func (l *ledger) append(kind byte, texts []string) error {
 	if err := l.removeTornEntry(); err != nil {
 		return err
@@ -160,7 +161,8 @@ func (l *ledger) removeTornEntry() error {
 	return nil
 }
 
-// writeEntries writes the entries that write adds. With sync set, they survive a power cut once it returns.
+// writeEntries calls write, which adds entries to the ledger. If sync is set, the entries are on disk when writeEntries
+// returns.
 func (l *ledger) writeEntries(sync bool, write func(add func(kind byte, texts ...string) error) error) error {
 	l.mu.Lock()
 	var err error
@@ -184,8 +186,8 @@ func (l *ledger) writeEntries(sync bool, write func(add func(kind byte, texts ..
 	return nil
 }
 
-// rotate starts a new file and deletes the file before the current one. After an error the current file stays in
-// use, and the next entries retry the rotation.
+// rotate makes the current file the previous one, which deletes the older previous file, and starts a new current file.
+// If the rename fails, the current file stays in use and the next write tries again.
 func (l *ledger) rotate() error {
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("redis: ledger: %w", err)
@@ -207,8 +209,8 @@ func (l *ledger) close() error {
 	return errors.Join(l.file.Sync(), l.file.Close())
 }
 
-// read returns the entries of both files in the order of sending, without refused commits. An incomplete entry ends
-// a file.
+// read returns the entries of both files in the order in which they were sent, without refused commits. It reads each
+// file up to its first incomplete entry.
 func (l *ledger) read() ([]ledgerEntry, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,7 +251,7 @@ func (l *ledger) read() ([]ledgerEntry, error) {
 	return slices.DeleteFunc(list, func(p ledgerEntry) bool { return p.args == nil }), nil
 }
 
-// readEntries calls each with every complete entry and returns their length in bytes.
+// readEntries calls each with every complete entry of r and returns the total length of these entries in bytes.
 func readEntries(r io.Reader, each func(kind byte, texts []string)) (length int64, err error) {
 	for {
 		var head [8]byte
@@ -290,7 +292,7 @@ func ignoreEOF(err error) error {
 	return err
 }
 
-// argumentTexts returns the arguments of a script as the script receives them.
+// argumentTexts converts the arguments of a Lua script to the strings that the script receives.
 func argumentTexts(args []any) []string {
 	out := make([]string, len(args))
 	for i, a := range args {

@@ -14,22 +14,22 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// reader reads for the owners of some shards.
+// reader reads from Redis. of returns the shards whose acknowledged commits Redis must have for a read to succeed.
 type reader struct {
 	d  *Driver
 	of func() []*history
 }
 
-// read runs one round trip of read commands, which ask queues. Its result is used only if Redis has all commits
-// acknowledged before in the reader's shards. A promoted replica that lacks commits would show a revoked key or a
-// log without its last events.
+// read executes the commands that ask queues in one round trip. It returns an error if Redis lacks commits of the
+// reader's shards that were acknowledged before the read. A promoted replica that lacks commits would show a revoked
+// key as valid, or a log without its last events.
 func (r reader) read(ctx context.Context, ask func(ctx context.Context, to redis.Pipeliner)) error {
 	d := r.d
 	ctx, cancel := context.WithTimeout(ctx, d.wait)
 	defer cancel()
 	for again := false; ; again = true {
 		of := r.of()
-		acked := acknowledged(of) // before the read
+		acked := acknowledged(of) // the numbers acknowledged before the read
 		pipe := d.client.Pipeline()
 		numbers := func() ([]uint64, error) { return nil, nil }
 		if len(of) > 0 {
@@ -62,7 +62,7 @@ func (r reader) read(ctx context.Context, ask func(ctx context.Context, to redis
 	}
 }
 
-// acknowledged returns the highest acknowledged number of each history.
+// acknowledged returns the highest acknowledged commit number of each shard in of.
 func acknowledged(of []*history) []uint64 {
 	list := make([]uint64, len(of))
 	for i, h := range of {
@@ -71,7 +71,7 @@ func acknowledged(of []*history) []uint64 {
 	return list
 }
 
-// Get returns a row, or domain.ErrNotFound.
+// Get returns the value and the version of a row, or domain.ErrNotFound.
 func (r reader) Get(ctx context.Context, k persistence.Key) (value []byte, version uint64, err error) {
 	var found *redis.SliceCmd
 	if err = r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
@@ -82,12 +82,12 @@ func (r reader) Get(ctx context.Context, k persistence.Key) (value []byte, versi
 	return parseRow(found)
 }
 
-// queueRowRead queues the read of a row.
+// queueRowRead queues the read of a row's version and value.
 func queueRowRead(ctx context.Context, to redis.Cmdable, prefix string, k persistence.Key) *redis.SliceCmd {
 	return to.HMGet(ctx, prefix+"r:"+k.Table+"\x00"+k.ID, "v", "d")
 }
 
-// parseRow returns the row that was read, or domain.ErrNotFound.
+// parseRow returns the value and the version that queueRowRead has read, or domain.ErrNotFound.
 func parseRow(found *redis.SliceCmd) (value []byte, version uint64, err error) {
 	var row struct {
 		Version uint64 `redis:"v"`
@@ -103,7 +103,8 @@ func parseRow(found *redis.SliceCmd) (value []byte, version uint64, err error) {
 	return row.Value, row.Version, nil
 }
 
-// ReadRow reads a row of the Redis at a URL without changing anything. domain.ErrNotFound: there is no such row.
+// ReadRow reads a row of the Redis at a URL without changing anything. It returns domain.ErrNotFound if there is no
+// such row.
 func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, version uint64, err error) {
 	settings, err := connectionOptions(url, 0)
 	if err != nil {
@@ -120,7 +121,7 @@ func ReadRow(ctx context.Context, url string, k persistence.Key) (value []byte, 
 	return parseRow(queueRowRead(ctx, client, tag, k))
 }
 
-// Scan returns one page of a table or of a list.
+// Scan returns one page of the rows of a table, or of a list if want.List is set.
 func (r reader) Scan(ctx context.Context, want persistence.Range) (persistence.Page, error) {
 	low, high := want.Bounds()
 	if high != "" && low >= high {
@@ -154,7 +155,7 @@ func (r reader) Scan(ctx context.Context, want persistence.Range) (persistence.P
 	return page, nil
 }
 
-// run executes a read-only script.
+// run executes a read-only Lua script and returns its answer.
 func (r reader) run(ctx context.Context, script *redis.Script, args ...any) ([]string, error) {
 	var answered *redis.Cmd
 	if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
@@ -166,7 +167,7 @@ func (r reader) run(ctx context.Context, script *redis.Script, args ...any) ([]s
 	return parts, unavailableError(err)
 }
 
-// LastOffset returns the offset of the last entry of a log; 0: the log is empty.
+// LastOffset returns the offset of the last entry of an event log, or 0 if the log is empty.
 func (r reader) LastOffset(ctx context.Context, log string) (uint64, error) {
 	var found *redis.StringCmd
 	if err := r.read(ctx, func(ctx context.Context, to redis.Pipeliner) {
@@ -181,7 +182,7 @@ func (r reader) LastOffset(ctx context.Context, log string) (uint64, error) {
 	return last, unavailableError(err)
 }
 
-// Events returns entries of a log with an offset above after, in order.
+// Events returns at most limit entries of an event log, in order, beginning after the offset after.
 func (r reader) Events(ctx context.Context, log string, after uint64, limit int) ([]persistence.LogEntry, error) {
 	parts, err := r.run(ctx, eventsScript, log, fmt.Sprintf("0-%d", after+1), limit, persistence.PageBytes)
 	if err != nil {
@@ -204,7 +205,7 @@ func (r reader) Events(ctx context.Context, log string, after uint64, limit int)
 // globEscaper escapes the special characters of a Redis pattern.
 var globEscaper = strings.NewReplacer("\\", "\\\\", "*", "\\*", "?", "\\?", "[", "\\[", "]", "\\]")
 
-// Tables returns the names of the tables that have rows and end in a text. It scans all keys.
+// Tables returns the names of all tables that have rows and whose name ends in ending. It scans all keys of Redis.
 func (r reader) Tables(ctx context.Context, ending string) ([]string, error) {
 	before := r.d.prefix + "k:"
 	found := make(map[string]bool) // SCAN may return a key twice

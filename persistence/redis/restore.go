@@ -15,11 +15,11 @@ import (
 // errLost reports that Redis lacks acknowledged commits that the ledger cannot restore.
 var errLost = errors.New("redis lacks commits that were acknowledged")
 
-// nextNumber lets Redis give a commit the next number.
+// nextNumber as a script argument lets Redis give a commit the next number of its shard.
 const nextNumber = ""
 
-// scriptArguments returns the first arguments of every numbered script: the number that Redis must have reached,
-// and the number to give, if it is fixed.
+// scriptArguments returns the first arguments of every script that numbers a commit. The first is the commit number
+// that Redis must have reached. force is the number that the commit must get, or nextNumber.
 func (d *Driver) scriptArguments(of *history, force string) []any {
 	if d.anyHistory {
 		return []any{"0", force}
@@ -27,16 +27,17 @@ func (d *Driver) scriptArguments(of *history, force string) []any {
 	return []any{strconv.FormatUint(of.acked.Load(), 10), force}
 }
 
-// shardBehind is a shard of which Redis lacks acknowledged commits.
+// shardBehind is a shard of which Redis lacks acknowledged commits. have is the number of the last commit in Redis.
 type shardBehind struct {
 	*history
 	have uint64
 }
 
-// findLacking returns the shards of which Redis lacks commits. Shards that lack none any more are released.
+// findLacking returns the shards of which Redis lacks acknowledged commits. It marks the other shards as restored, which
+// sends their held requests.
 func (d *Driver) findLacking(ctx context.Context) (list []shardBehind, err error) {
 	of := d.allHistories()
-	acked := acknowledged(of) // read before Redis is asked, as later commits need not be in its answer
+	acked := acknowledged(of) // read first, because the answer of Redis need not contain later commits
 	have, err := d.lastNumbers(ctx, of)
 	if err != nil || d.anyHistory {
 		return nil, err
@@ -56,15 +57,15 @@ func (d *Driver) findLacking(ctx context.Context) (list []shardBehind, err error
 	return list, nil
 }
 
-// restore replays the acknowledged commits that Redis lacks from the ledger, in order within each shard. Until then
-// every commit and read of such a shard is refused; other shards go on.
+// restore replays from the ledger the acknowledged commits that Redis lacks, in order within each shard. Until the
+// commits of a shard are restored, its commits and reads are refused. Other shards are not affected.
 //
 // Several processes restore concurrently, each from its own ledger. The order between commits of different shards
 // may change. Only rows without a workspace are written by several shards, under guards: a commit is refused until
-// the commits that it depends on are restored. So restoring is repeated as long as some process makes progress, and
-// from time to time after that.
+// the commits that it depends on are restored. So restore repeats the replay as long as a shard makes progress, and
+// the health monitor repeats restore.
 //
-// A commit that can never be replayed keeps its shard refused and reported. It depends on a row that was written
+// A shard stays refused if one of its commits can never be replayed. Such a commit depends on a row that was written
 // between the fail-over and the restore, or that was deleted and created again within the lost commits.
 func (d *Driver) restore(ctx context.Context) error {
 	d.restoreLock.Lock()
@@ -109,8 +110,8 @@ func (d *Driver) restore(ctx context.Context) error {
 	return err
 }
 
-// selectEntries returns the ledger entries of the shard: done are acknowledged commits that Redis lacks, in the
-// order of their numbers; open are commits without an answer. oldest is the lowest number in the ledger.
+// selectEntries selects the ledger entries of the shard. done are the acknowledged commits that Redis lacks, in the
+// order of their numbers. open are commits without an answer. oldest is the shard's lowest commit number in the ledger.
 func (l *shardBehind) selectEntries(all []ledgerEntry) (done, open []ledgerEntry, oldest uint64) {
 	for _, p := range all {
 		if p.shard() != l.shard {
@@ -130,8 +131,8 @@ func (l *shardBehind) selectEntries(all []ledgerEntry) (done, open []ledgerEntry
 	return done, open, oldest
 }
 
-// replay executes the commits that follow l.have, and advances it. If a number is missing, a commit without an
-// answer may have had it, so those are tried first.
+// replay executes the commits that Redis lacks in the order of their numbers, and advances l.have. If the ledger lacks
+// a number, replay first tries the commits without an answer, because Redis may have given that number to one of them.
 func (d *Driver) replay(ctx context.Context, l *shardBehind, all []ledgerEntry) error {
 	acked := l.acked.Load()
 	lost := func(format string, args ...any) error {
@@ -174,7 +175,7 @@ func (d *Driver) replay(ctx context.Context, l *shardBehind, all []ledgerEntry) 
 	return nil
 }
 
-// replayOne executes one commit under a number. It returns false if Redis refuses it.
+// replayOne executes a commit of the ledger under its number. It returns false if Redis refuses the commit.
 func (d *Driver) replayOne(ctx context.Context, p ledgerEntry, number uint64) (bool, error) {
 	args := make([]any, 0, len(p.args)+2)
 	args = append(args, "0", strconv.FormatUint(number, 10))
@@ -188,7 +189,8 @@ func (d *Driver) replayOne(ctx context.Context, p ledgerEntry, number uint64) (b
 	return len(parts) == 5 && parts[0] == "ok" && parts[4] == strconv.FormatUint(number, 10), nil
 }
 
-// recordOutcomes writes the outcomes of a batch to the ledger before the callers get them.
+// recordOutcomes writes the outcomes of a batch to the ledger, before the callers get them. If the write fails, it
+// replaces the successful outcomes by ErrUnavailable.
 func (d *Driver) recordOutcomes(answers map[*request]outcome) {
 	if d.ledger == nil || len(answers) == 0 {
 		return

@@ -2,8 +2,8 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// Keys of persistence.Layout, each after the prefix and the hash tag {cb}. A dot (·) is a zero byte. The tag keeps an
-// installation in one hash slot, where scripts may use all of its keys.
+// The Redis keys of the format persistence.Layout, each after the prefix and the hash tag {cb}. A dot (·) is a zero
+// byte. The hash tag keeps an installation in one hash slot, where scripts may use all of its keys.
 //
 //	r:table · id          hash: v version, d value, s sort, l lists joined by zero bytes.
 //	k:table               sorted set of ids.
@@ -19,7 +19,7 @@ import "github.com/redis/go-redis/v9"
 
 // commitScript executes one commit. KEYS: prefix. ARGV:
 //
-//	The number that must have been reached, and the number to give ("": the next).
+//	The commit number that the shard must have reached, and the number to give this commit ("": the next).
 //	id, shard, token, log, TTL of the result in ms.
 //	Number of guards, and of each: table, id, version.
 //	Number of counter adds, and of each: table, id, prefix, deltas.
@@ -31,7 +31,7 @@ import "github.com/redis/go-redis/v9"
 //	Number of subjects to delete, and of each: subject.
 //
 // It returns {"ok", versions, offset, sequences, number}, {"stale", number}, {"fenced"}, {"conflict"} or {"malformed"}.
-// A refusal comes before the first write.
+// A script that refuses the commit has written nothing.
 var commitScript = redis.NewScript(`
 local P = KEYS[1]
 local at = 0
@@ -138,8 +138,8 @@ if id ~= '' then redis.call('SET', P .. 'c:' .. id, cjson.encode(answer), 'PX', 
 return answer
 `)
 
-// claimHeader is the beginning of both claim scripts. ARGV: the number that must have been reached; the number to
-// give ("": the next). N is the key of the number.
+// claimHeader is the common beginning of claimScript and claimAllScript. Its ARGV are the commit number that the shard
+// must have reached and the number to give this claim ("": the next). N is the Redis key of that number.
 const claimHeader = `
 local reached = tonumber(redis.call('GET', N) or '0')
 local number = string.format('%.0f', reached + 1)
@@ -152,9 +152,9 @@ end
 `
 
 // claimScript makes a token the owner of a shard. KEYS: prefix. ARGV after those of claimHeader: shard, token. It
-// returns what an empty commit does, or {"fenced"}: a delayed node cannot take a shard from a node with a higher
-// epoch. Epoch 1 belongs to a single process, which may take the shard from any owner. The claim ends the ownership
-// of a process that claimed all shards.
+// returns {"ok", …}, {"stale", number}, or {"fenced"} if a node with a higher epoch owns the shard. Epoch 1 belongs to
+// a single process, which may take the shard from any owner. The claim ends the ownership of a process that claimed
+// all shards.
 var claimScript = redis.NewScript(`
 local P, shard, token = KEYS[1], ARGV[3], ARGV[4]
 local N = P .. 'n:' .. shard
@@ -172,10 +172,10 @@ return done()
 `)
 
 // claimAllScript makes a token the owner of shard 0 and of all shards that were ever claimed. KEYS: prefix. ARGV
-// after those of claimHeader: token; the highest epoch seen before. It returns what claimScript does. A node gets
-// {"fenced"} if a shard has a higher epoch than its token. A single process gets it if a shard has a higher epoch
-// than the one seen: a node has claimed it meanwhile, or before this claim was replayed. The field * holds the
-// highest epoch, "|" and the token, until another claim of a shard removes it.
+// after those of claimHeader: token; the highest epoch that the process has read. It returns {"ok", …}, {"stale",
+// number} or {"fenced"}. A node is fenced if a shard has a higher epoch than its token. A single process is fenced if
+// a shard has a higher epoch than the process has read, because a node has claimed the shard since then. The field *
+// holds the highest epoch, "|" and the token, until a claim of a single shard removes the token.
 var claimAllScript = redis.NewScript(`
 local P, N = KEYS[1], KEYS[1] .. 'n:0'
 ` + claimHeader + `
@@ -191,9 +191,9 @@ redis.call('HSET', P .. 't', '0', token, '*', string.format('%.0f', highest) .. 
 return done()
 `)
 
-// scanScript reads one page. KEYS: prefix. ARGV: table, list, low, high (in the notation of ZRANGEBYLEX), limit, 1
-// for reverse order else 0, bytes. It returns 1 if more rows follow else 0, and position, version and value of each
-// row.
+// scanScript reads one page of a table or list. KEYS: prefix. ARGV: table, list, low, high (in the notation of
+// ZRANGEBYLEX), limit of rows, 1 for reverse order or 0, limit in bytes. It returns 1 if more rows follow or 0, and
+// then the position, version and value of each row.
 var scanScript = redis.NewScript(`
 local P = KEYS[1]
 local tbl, list, low, high = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -221,8 +221,8 @@ end
 return answer
 `)
 
-// eventsScript reads entries of a log. KEYS: prefix. ARGV: log, first offset, limit, bytes. It returns offset,
-// sequence, subject and payload of each entry.
+// eventsScript reads entries of an event log. KEYS: prefix. ARGV: log, first offset, limit of entries, limit in bytes.
+// It returns the offset, sequence, subject and payload of each entry.
 var eventsScript = redis.NewScript(`
 local answer, size = {}, 0
 local from, left, budget = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

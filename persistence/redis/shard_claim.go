@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Claim makes token the owner of a shard.
+// Claim makes the process with this token the owner of a shard. Later commits to the shard with another token are
+// refused.
 func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	if err := (persistence.Commit{Shard: shard, Token: token}).Check(); err != nil {
 		return err
@@ -20,8 +21,8 @@ func (d *Driver) Claim(ctx context.Context, shard, token string) error {
 	return err
 }
 
-// ClaimAll makes token the owner of all shards. It passes the highest epoch seen, so that a claim that is replayed
-// after a fail-over takes nothing from a node with a later claim.
+// ClaimAll makes the process with this token the owner of all shards. It passes the highest epoch that it has read to
+// the script. So a claim that is replayed after a fail-over takes no shard from a node with a later claim.
 func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	if err := (persistence.Commit{Token: token}).Check(); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (d *Driver) ClaimAll(ctx context.Context, token string) error {
 	return err
 }
 
-// tokenEpoch returns the number at the beginning of a token; 0: there is none.
+// tokenEpoch returns the epoch, the number before "|" in a token, or 0 if there is none.
 func tokenEpoch(token string) uint64 {
 	first, _, _ := strings.Cut(token, "|")
 	n, err := strconv.ParseUint(first, 10, 64)

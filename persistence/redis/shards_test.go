@@ -16,10 +16,10 @@ import (
 	"github.com/callboard/callboard/persistence/redis/redistest"
 )
 
-// installRow is a row that all shards write.
+// installRow is the key of a row without a workspace, which the owner of any shard may write.
 var installRow = persistence.Key{Table: "claims/", ID: "x"}
 
-// shardOwner is a process that owns some shards.
+// shardOwner simulates a process that owns some shards.
 type shardOwner struct {
 	t            *testing.T
 	o            redis.Options
@@ -52,7 +52,8 @@ func (w *shardOwner) claim(token string, shards ...string) {
 	}
 }
 
-// commit adds one to the counter of a shard and, if install is set, to the shared row.
+// commit writes the next version of a shard's row. If install is above 0, the commit also writes version install of
+// installRow.
 func (w *shardOwner) commit(shard string, install int) error {
 	w.t.Helper()
 	n := w.acknowledged[shard]
@@ -83,7 +84,7 @@ func (w *shardOwner) write(n int, shards ...string) {
 	}
 }
 
-// requireCommits checks that all commits of a shard exist, once and in order.
+// requireCommits checks that the store has n commits of a shard, each once and in order.
 func requireCommits(t *testing.T, d *redis.Driver, shard string, n int) {
 	t.Helper()
 	retryUntilAnswered(t, func() error {
@@ -117,7 +118,8 @@ func newReplicatedServers(t *testing.T) *replicatedServers {
 	return &replicatedServers{t: t, primary: primary, replica: redistest.StartReplica(t, primary), proxy: redistest.NewProxy(t, primary)}
 }
 
-// stopReplication makes the replica miss all later writes.
+// stopReplication waits until the replica has the latest write, and then promotes it. The replica misses all later
+// writes to the primary.
 func (p *replicatedServers) stopReplication(w *shardOwner, shard string) {
 	p.t.Helper()
 	k := persistence.Key{Table: "mark/" + shard, ID: "mark"}
@@ -127,7 +129,7 @@ func (p *replicatedServers) stopReplication(w *shardOwner, shard string) {
 	p.replica.Promote()
 }
 
-// failOver replaces the primary by the replica.
+// failOver kills the primary and makes the proxy forward to the replica.
 func (p *replicatedServers) failOver() {
 	p.primary.Kill()
 	p.proxy.SwitchTo(p.replica)
@@ -174,8 +176,8 @@ func TestEachProcessRestoresItsOwnShards(t *testing.T) {
 	}
 }
 
-// The lost commits of a shard that two processes owned in turn are restored by both, including the claim between
-// them, in any order.
+// If a shard moved between two processes during the lost commits, each process restores its own commits and claims.
+// The result must not depend on which process restores first.
 func TestBothOwnersRestoreMovedShard(t *testing.T) {
 	p := newReplicatedServers(t)
 	a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
@@ -195,8 +197,8 @@ func TestBothOwnersRestoreMovedShard(t *testing.T) {
 	requireCommits(t, a.d, "2", 10)
 }
 
-// Several shards write rows without a workspace in turn. The process that restores first is refused commits that
-// depend on those of the other.
+// Two processes write the same row without a workspace in turn. The process that restores first cannot restore the
+// commits that depend on commits of the other process, and must retry them.
 func TestSharedRowsAreRestoredInOrder(t *testing.T) {
 	p := newReplicatedServers(t)
 	a, b := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()}), newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
@@ -210,7 +212,7 @@ func TestSharedRowsAreRestoredInOrder(t *testing.T) {
 		require.NoError(t, turn.commit(turn.shard, i+1))
 	}
 	p.failOver()
-	requireCommits(t, a.d, "0", 1) // the writer never sees less; other processes may for a moment
+	requireCommits(t, a.d, "0", 1) // the writing process never sees fewer commits; other processes may for a moment
 	requireCommits(t, a.d, "1", 2)
 	requireCommits(t, b.d, "2", 3)
 	for _, d := range []*redis.Driver{a.d, b.d} {
@@ -224,7 +226,7 @@ func TestSharedRowsAreRestoredInOrder(t *testing.T) {
 	}
 }
 
-// A shard whose commits cannot be restored is refused and reports that. Other shards go on.
+// A shard whose commits cannot be restored refuses commits and reports why. Commits of other shards succeed.
 func TestUnrestorableShardDelaysNoOtherShard(t *testing.T) {
 	p := newReplicatedServers(t)
 	a := newShardOwner(t, p.proxy, redis.Options{Ledger: t.TempDir()})
@@ -235,7 +237,7 @@ func TestUnrestorableShardDelaysNoOtherShard(t *testing.T) {
 	b.claim("101|b", "1", "2")
 	b.acknowledged["1"] = a.acknowledged["1"]
 	b.write(5, "1", "2")
-	require.NoError(t, a.d.Close()) // not opened again
+	require.NoError(t, a.d.Close()) // a stays closed, so the commits in its ledger cannot be restored
 	p.failOver()
 	one, two := b.d.ShardDriver("1"), b.d.ShardDriver("2")
 	row := func(shard string) persistence.Key { return persistence.Key{Table: "noun/" + shard, ID: "row"} }
@@ -250,7 +252,7 @@ func TestUnrestorableShardDelaysNoOtherShard(t *testing.T) {
 	for range 3 {
 		refused := make(chan error, 1)
 		go func() { refused <- b.commit("1", 0) }()
-		b.write(10, "2") // also while commits of the other shard wait
+		b.write(10, "2") // commits of shard 2 succeed while a commit of shard 1 waits
 		err := <-refused
 		require.ErrorIs(t, err, persistence.ErrUnavailable)
 		require.ErrorContains(t, err, "of shard 1 it has 2 of 13")

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Bench measures commits with an increasing number of writers, and pages of lists of increasing length.
+// Bench measures commits with increasing numbers of writers, and reads of list pages with increasing list lengths.
 func Bench(b *testing.B, open Open) {
 	b.Helper()
 	for _, n := range []int{1, 16, 256} {

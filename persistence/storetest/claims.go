@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// canCommit reports for each owner (shard, token) whether it can commit.
+// canCommit reports for each owner, a pair of shard and token, whether a commit of that owner is accepted.
 func canCommit(t testing.TB, d persistence.Driver, owners ...[2]string) (list []bool) {
 	t.Helper()
 	for _, o := range owners {

@@ -14,7 +14,8 @@ import (
 
 const writers = 16
 
-// testContendedCounter: every writer reads a counter and commits its value plus one, with a guard.
+// testContendedCounter checks that guards prevent lost updates. Every writer reads the same counter row and commits
+// its value plus one, guarded by the row's version.
 func testContendedCounter(t *testing.T, d persistence.Driver) {
 	const each = 20
 	ctx := deadline(t)
@@ -59,8 +60,8 @@ func increment(ctx context.Context, d persistence.Driver) error {
 	}
 }
 
-// testLogUnderLoad: while 16 writers append to a log, with refused commits between, a reader that continues from
-// the last offset sees each event once and without a gap.
+// testLogUnderLoad checks that a reader sees each event of a log once and without a gap, while 16 writers append to
+// the log. The reader continues from its last offset. Some commits of the writers are refused.
 func testLogUnderLoad(t *testing.T, d persistence.Driver) {
 	const each = 40
 	ctx := deadline(t)
@@ -93,7 +94,8 @@ func testLogUnderLoad(t *testing.T, d persistence.Driver) {
 	equal(t, sequences["all"], uint64(total-writers*each))
 }
 
-// appendAll makes commits of one and of two events, and as many commits that a guard refuses.
+// appendAll makes each commits of writer w, alternately with two events and with one. After each commit it makes a
+// commit that a guard must refuse.
 func appendAll(ctx context.Context, d persistence.Driver, w, each int) error {
 	for i := range each {
 		c := persistence.Commit{Log: "ws", Events: []persistence.Event{{Subject: fmt.Sprint("w", w), Payload: fmt.Append(nil, w, i)}}}

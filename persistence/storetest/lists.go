@@ -79,7 +79,7 @@ func testPrefixes(t *testing.T, d persistence.Driver) {
 	equal(t, under("none", "", false), []string{})
 }
 
-// testSimilarNames checks that tables and lists whose names begin alike are separate.
+// testSimilarNames checks that tables and lists with a common name prefix do not share rows.
 func testSimilarNames(t *testing.T, d persistence.Driver) {
 	for _, table := range []string{"a", "a/", "a/b", "ab", "a\x01"} {
 		for _, name := range []string{"l", "l=", "l=1", "l\x01"} {
@@ -175,7 +175,7 @@ func testLargePages(t *testing.T, d persistence.Driver) {
 	equal(t, len(entries) >= 1 && len(entries) <= 5, true)
 }
 
-// testAgainstModel compares random commits with a simple model of the rules.
+// testAgainstModel makes random commits and compares the stored lists with a model in memory.
 func testAgainstModel(t *testing.T, d persistence.Driver) {
 	type kept struct {
 		value, sort string

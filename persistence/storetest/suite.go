@@ -1,4 +1,4 @@
-// Package storetest is the conformance suite and the benchmark of the store's drivers.
+// Package storetest is the conformance suite and the benchmark that every driver of the store must pass.
 package storetest
 
 import (
@@ -101,7 +101,7 @@ func set(id, value, sort string, lists ...string) persistence.Put {
 
 func puts(p ...persistence.Put) persistence.Commit { return persistence.Commit{Puts: p} }
 
-// read returns the rows of a range as "id=value@version". It reads pages of size rows.
+// read returns the rows of a range, each as "id=value@version". It reads them in pages of size rows.
 func read(t testing.TB, d persistence.Driver, r persistence.Range, size int) []string {
 	t.Helper()
 	if r.Table == "" {
@@ -125,7 +125,7 @@ func read(t testing.TB, d persistence.Driver, r persistence.Range, size int) []s
 	}
 }
 
-// dumpState returns everything that the commits of a test can have changed.
+// dumpState returns the content of all rows, of the list "all" and of the log that the tests write to.
 func dumpState(t testing.TB, d persistence.Driver) string {
 	t.Helper()
 	entries, err := d.Events(deadline(t), "ws", 0, 1000)
@@ -162,7 +162,7 @@ func testStaleToken(t *testing.T, d persistence.Driver) {
 		isError(t, err, domain.ErrFenced)
 	}
 	equal(t, dumpState(t, d), before)
-	stale.Token = "2|b" // the same id: a refused commit is not remembered
+	stale.Token = "2|b" // the same id is accepted, because the result of a refused commit is not stored
 	r, err := d.Commit(ctx, stale)
 	noError(t, err)
 	equal(t, r, persistence.Result{Versions: []uint64{2, 1, 0}, Offset: 2, Sequences: []uint64{2}})

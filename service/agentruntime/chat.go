@@ -28,8 +28,8 @@ func (s *Service) HasModel(_ context.Context, _ domain.Principal, l *domain.Agen
 // maxCallerTokens limits the response of a language model that plays a caller.
 const maxCallerTokens = 200
 
-// PlayCaller returns the next sentences of a simulated caller from the first language model that answers. In the
-// request the agent has the role user.
+// PlayCaller returns the next sentences of a simulated caller from the first language model that answers. For this
+// language model, the agent under test is the user.
 func (s *Service) PlayCaller(ctx context.Context, _ domain.Principal, brief string, said []pathway.Message) (string, error) {
 	r := llm.Request{Messages: []llm.Message{{Role: llm.System, Text: brief}}, MaxTokens: maxCallerTokens}
 	if len(said) == 0 || said[0].By != pathway.ByAgent {

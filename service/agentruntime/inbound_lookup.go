@@ -20,10 +20,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxLookup is the maximum size of a response of on_inbound in bytes.
+// maxLookup is the maximum size in bytes of a response from the on_inbound URL.
 const maxLookup = 64 << 10
 
-// lookupRequest is the body of a request to on_inbound.
+// lookupRequest is the body of a request to the on_inbound URL of an agent.
 type lookupRequest struct {
 	CallID      string             `json:"call_id"`
 	Direction   domain.Direction   `json:"direction"`
@@ -36,8 +36,8 @@ type lookupRequest struct {
 }
 
 // LookUpInbound requests the variables of an inbound call from the on_inbound URL of its agent before the call is
-// answered. It sets them as the context of the call. Without a usable response in time the call continues without
-// variables. The returned function then adds the event agent.error to the commit that opens the call.
+// answered, and stores them in the call. Without a valid response in time, the call continues without variables. The
+// returned function then adds the event agent.error to the commit that creates the call.
 func (s *Service) LookUpInbound(ctx context.Context, h *domain.AgentHook, c *domain.Call) func(*commit.Change, *domain.Call) {
 	lookupCtx := trace.ContextWithSpanContext(context.WithoutCancel(ctx), s.cfg.TraceContexts.Call(c.ID, c.TraceParent))
 	lookupCtx, cancel := context.WithTimeout(lookupCtx, time.Duration(h.TimeoutMs)*time.Millisecond)
@@ -55,7 +55,8 @@ func (s *Service) LookUpInbound(ctx context.Context, h *domain.AgentHook, c *dom
 	}
 }
 
-// requestVariables returns the variables of a call, or an error with its code. The error contains no secret.
+// requestVariables requests the variables of a call from a URL. After a failure it returns an error code and an error
+// that contains no secret.
 func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Call) (known domain.Context, code string, err error) {
 	body, err := domain.EncodeJSON(lookupRequest{
 		CallID: c.ID, Direction: c.Direction, From: c.From, To: c.To, AgentID: c.AgentID, Environment: c.Environment, Caller: c.Caller, StartedAt: c.StartedAt,
@@ -104,8 +105,8 @@ func (s *Service) requestVariables(ctx context.Context, url string, c *domain.Ca
 	return answer.Variables, "", nil
 }
 
-// signLookup signs a request like a webhook delivery, with the call id as event id. Without a secret of the agent
-// the request is not signed.
+// signLookup signs a request to the on_inbound URL like a webhook delivery, with the call id as event id. If the agent
+// has no secret, the request stays unsigned.
 func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.Call, body []byte) error {
 	k := &domain.InboundHookKey{WorkspaceID: c.WorkspaceID, AgentID: c.AgentID}
 	_, err := s.cfg.Store.Get(ctx, k)
@@ -122,7 +123,7 @@ func (s *Service) signLookup(ctx context.Context, req *http.Request, c *domain.C
 	return nil
 }
 
-// timeoutOr returns "timeout" if ctx has ended, otherwise code.
+// timeoutOr returns the error code "timeout" if ctx has ended, otherwise code.
 func timeoutOr(ctx context.Context, code string) string {
 	if ctx.Err() != nil {
 		return "timeout"

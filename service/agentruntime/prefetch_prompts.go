@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxPrompts    = 100             // maximum number of texts
+	maxPrompts    = 100             // maximum number of texts that are synthesized in advance
 	prefetchLimit = 6 * time.Second // limit of the wait before the first call
 	promptsAtOnce = 4               // texts that are synthesized at the same time
 )
 
-// preparer is a synthesizer that caches its audio.
+// preparer is a synthesizer that can synthesize a text in advance and cache its audio.
 type preparer interface {
 	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
 }

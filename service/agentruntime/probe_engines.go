@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// probeTimeout limits the probe of all engines of an agent.
+// probeTimeout is the time limit for testing all engines of an agent.
 const probeTimeout = 15 * time.Second
 
 // ProbeEngines sends a test request to the engines of an agent: speech synthesis, language model, speech
@@ -43,7 +43,8 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 	return nil
 }
 
-// probeRecognizer sends speech to the speech recognizer of an agent. Any transcript counts as success.
+// probeRecognizer sends the audio of a synthesized text to the speech recognizer of an agent. Any transcript counts as
+// success.
 func (s *Service) probeRecognizer(ctx context.Context, script *domain.Script, text string, clip media.Clip) error {
 	w := speech.RecognitionRequest{Language: script.RecognitionLanguage(), Phrases: []string{text}}
 	if script.STT != nil {

@@ -19,14 +19,14 @@ import (
 	"github.com/callboard/callboard/service/agentruntime"
 )
 
-// probedVoice is a fake synthesizer that speaks every text or fails.
+// probedVoice is a fake synthesizer that returns audio for every text, or err if it is set.
 type probedVoice struct{ err error }
 
 func (v probedVoice) Speak(context.Context, speech.Request) (media.Clip, error) {
 	return make(media.Clip, 800), v.err
 }
 
-// probedRecognizer is a fake recognizer that returns an empty transcript or fails.
+// probedRecognizer is a fake recognizer that returns an empty transcript, or err if it is set.
 type probedRecognizer struct{ err error }
 
 func (probedRecognizer) SupportsLanguage(string) bool      { return true }
@@ -49,7 +49,7 @@ func TestProbeEnginesReportsFailingEngine(t *testing.T) {
 		voice  probedVoice
 		ears   probedRecognizer
 		status int
-		says   string // error; "": none
+		says   string // text of the expected error; "": no error
 	}{
 		"all answer":             {},
 		"nothing speaks":         {voice: probedVoice{away}, says: "speech: away"},

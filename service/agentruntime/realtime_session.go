@@ -58,7 +58,8 @@ func (a *Runtime) OpenRealtime(ctx context.Context, s *domain.Script, brief stri
 // maxVariable is the maximum size in bytes of a variable that an external media stream receives.
 const maxVariable = 1 << 10
 
-// about returns the data of the call that an external media stream receives besides audio.
+// about returns the data of the call that an external media stream receives in addition to audio: ids, numbers,
+// language and the variables of at most maxVariable bytes.
 func (a *Runtime) about(s *domain.Script, d *pathway.StartRealtime) map[string]string {
 	all := make(map[string]string, len(d.Known)+8)
 	for name, value := range d.Known {

@@ -34,8 +34,8 @@ func (a *Runtime) Respond(ctx context.Context, t conversation.ModelRequest, sent
 	return answer
 }
 
-// request returns the request for a language model. names maps the tool names in the request to the ids of the
-// workspace's tools.
+// request builds the request for a language model. names maps the name of each tool in the request to the id of the
+// tool in the workspace.
 func (a *Runtime) request(ctx context.Context, t *conversation.ModelRequest) (llm.Request, map[string]string) {
 	brief := t.Brief + "\n\nIt is " + a.now(t.Script).Format("Monday, 2 January 2006, 15:04 MST") + "."
 	if passages, from := a.retrieve(ctx, t.Step); passages != "" {
@@ -81,8 +81,8 @@ func (a *Runtime) now(s *domain.Script) time.Time {
 	return time.Now().In(zone)
 }
 
-// messagesOf converts the conversation so far to messages for a language model. Each tool call gets a result, and
-// there is at least one message of the caller.
+// messagesOf converts the conversation so far to messages for a language model. Language models require that each tool
+// call has a result and that there is at least one message of the caller.
 func messagesOf(brief string, history []pathway.Message) []llm.Message {
 	out := []llm.Message{{Role: llm.System, Text: brief}}
 	heard := false
@@ -90,7 +90,7 @@ func messagesOf(brief string, history []pathway.Message) []llm.Message {
 		heard = heard || h.By == pathway.ByCaller
 		switch h.By {
 		case pathway.ByTool:
-			continue // added behind its tool call
+			continue // messagesOf adds a tool result right after its tool call
 		case pathway.ByCaller:
 			out = append(out, llm.Message{Role: llm.User, Text: h.Text})
 			continue
@@ -110,7 +110,7 @@ func messagesOf(brief string, history []pathway.Message) []llm.Message {
 	return out
 }
 
-// resultOf returns the result of the tool call with this id.
+// resultOf returns the result of the tool call with this id from the conversation so far.
 func resultOf(history []pathway.Message, id string) string {
 	for _, h := range history {
 		if h.By == pathway.ByAgent && len(h.Calls) > 0 {
@@ -123,7 +123,7 @@ func resultOf(history []pathway.Message, id string) string {
 	return "error: it was not done"
 }
 
-// retrieve returns passages of a node's knowledge bases that match the caller's last words.
+// retrieve returns the passages of the pathway node's knowledge bases that match the caller's last message.
 func (a *Runtime) retrieve(ctx context.Context, t pathway.ModelRequest) (text string, from []domain.Passage) {
 	for _, h := range slices.Backward(t.History) {
 		if h.By == pathway.ByCaller {

@@ -15,7 +15,7 @@ type Runtime struct {
 	from string      // sender of the agent's messages; "": chosen by the route
 }
 
-// watchedRuntime is the runtime of a call whose transcript is watched live.
+// watchedRuntime is the runtime of a call whose live transcript somebody follows. It passes transcript segments on.
 type watchedRuntime struct {
 	*Runtime
 
@@ -27,10 +27,10 @@ var (
 	_ conversation.TranscriptWatcher = (*watchedRuntime)(nil)
 )
 
-// SegmentChanged implements conversation.TranscriptWatcher.
+// SegmentChanged sends a changed transcript segment to the watcher. It implements conversation.TranscriptWatcher.
 func (w *watchedRuntime) SegmentChanged(s domain.Segment) { w.wrote(s) }
 
-// AgentScript returns the script of another agent of the workspace.
+// AgentScript returns the script of another agent of the workspace, to which a call is handed over.
 func (a *Runtime) AgentScript(ctx context.Context, id string) (domain.Script, error) {
 	return a.cfg.Script(ctx, a.p, id, "")
 }

@@ -15,7 +15,7 @@ type ScriptsConfig struct {
 	Store    scriptStore
 	Agents   agents
 	Pathways pathways
-	// Speaker, Recognizer and Realtime are the speech engines of this node. They are nil if there are none.
+	// Speaker, Recognizer and Realtime are the speech engines of this node. A field is nil if the node has no such engine.
 	Speaker    speech.Synthesizer
 	Recognizer speech.Recognizer
 	Realtime   *speech.RealtimeEngines
@@ -23,7 +23,8 @@ type ScriptsConfig struct {
 	Engines func(*domain.Script) pathway.Capabilities
 }
 
-// scriptStore counts the changes of agents and pathways, which invalidate cached scripts.
+// scriptStore returns the number of changes to the agents and pathways of a workspace. Cached scripts of an older number
+// are invalid.
 type scriptStore interface {
 	Changes(workspaceID string) uint64
 }
@@ -57,8 +58,8 @@ func NewScripts(c ScriptsConfig) *Scripts {
 	}
 }
 
-// Script returns the script of a call: settings of the published agent, and the pathway with pathwayID or else the
-// agent's own. Errors: not_found, engine_not_configured.
+// Script returns the script of a call: the settings of the published agent and a pathway. The pathway is pathwayID or,
+// if that is empty, the agent's own one. Errors: not_found, engine_not_configured.
 func (r *Scripts) Script(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error) {
 	return r.scripts.Current(r.store, p.WorkspaceID, string(p.Environment)+"/"+agentID+"/"+pathwayID, func() (domain.Script, error) {
 		return r.read(ctx, p, agentID, pathwayID, nil)
@@ -84,7 +85,7 @@ func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *doma
 	return s, nil
 }
 
-// noEngine returns engine_not_configured for an agent whose calls need an engine that this node does not have.
+// noEngine returns the error engine_not_configured for the request field agent_id.
 func noEngine(format string, args ...any) error {
 	e := domain.Errorf(domain.CodeNoEngine, format, args...)
 	e.Param = "agent_id"
@@ -108,15 +109,15 @@ func (r *Scripts) checkEngines(a *domain.Agent) error {
 	return nil
 }
 
-// agentParts are the settings of an agent that select or build its pathway.
+// agentParts are the settings of an agent that choose its pathway or from which a default pathway is built.
 type agentParts struct {
-	firstMessage          string // message
+	firstMessage          string // text that the agent speaks first
 	modelOnly             bool   // the agent speaks only through a language model
 	tools, knowledgeBases []string
 	pathwayID             string
 }
 
-// applyAgent sets the settings of the published version of an agent in a script.
+// applyAgent sets in a script the settings of the published version of an agent, changed by the overrides of a call.
 func (r *Scripts) applyAgent(ctx context.Context, p domain.Principal, agentID string, over *domain.CallOverrides, s *domain.Script) (by agentParts, err error) {
 	drafted, err := r.agents.Agent(ctx, p, agentID)
 	if err != nil {
@@ -147,8 +148,8 @@ func (r *Scripts) applySettings(a *domain.Agent, s *domain.Script) error {
 	return r.checkEngines(a)
 }
 
-// realtimePathway returns the pathway of an agent without a pathway whose realtime engine speaks. An engine that
-// speaks only by itself gets no first message, because a synthesizer speaks the first message before.
+// realtimePathway returns the default pathway of an agent whose realtime engine speaks. For an external media stream
+// a synthesizer speaks the first message. Other realtime engines speak the first message themselves.
 func (r *Scripts) realtimePathway(s *domain.Script, by *agentParts) domain.Pathway {
 	if r.realtime.HasMediaStream(s.Realtime.Engine) {
 		return pathway.ModelPathway(by.firstMessage, by.tools, by.knowledgeBases)

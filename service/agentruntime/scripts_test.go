@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// library is a fake with one agent. It counts how often the agent is read.
+// library is a fake store of one agent. It counts how often the agent is read.
 type library struct {
 	agent   domain.Agent
 	changes uint64
@@ -40,7 +40,7 @@ func (*library) Pathway(context.Context, domain.Principal, string) (*domain.Path
 	return nil, domain.NotFound("pathway")
 }
 
-// voice is a fake synthesizer with the engine "here".
+// voice is a fake synthesizer that has only the engine "here".
 type voice struct{}
 
 func (voice) Speak(context.Context, speech.Request) (media.Clip, error) { return media.Clip{}, nil }

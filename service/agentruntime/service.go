@@ -21,12 +21,11 @@ import (
 
 // languageModels sends requests to language models.
 type languageModels interface {
-	// Ask sends a request to engines in order until one answers. lost gets the faults of the engines that failed
-	// before.
+	// Ask sends a request to engines in order until one answers. It calls lost with the fault of each engine that fails.
 	Ask(ctx context.Context, engines []llm.Engine, r llm.Request, sentence func(text string, first time.Duration), lost func(*llm.Fault)) (llm.Answer, error)
 }
 
-// toolClient calls tools.
+// toolClient calls HTTP and MCP tools of a workspace.
 type toolClient interface {
 	Call(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error)
 }
@@ -66,7 +65,7 @@ type Config struct {
 	// Retrieve returns passages of knowledge bases that match a query.
 	Retrieve func(ctx context.Context, p domain.Principal, ids []string, query string) (string, []domain.Passage)
 	SendSMS  func(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error)
-	// Watch returns the callback for the live transcript of a call; nil if the transcript is not watched.
+	// Watch returns the function that receives the live transcript of a call, or nil if nobody follows the transcript.
 	Watch func(callID string) func(domain.Segment)
 }
 
@@ -91,8 +90,8 @@ func (s *Service) ForCall(c domain.Call) conversation.AgentRuntime {
 	return a
 }
 
-// ForMessages returns the runtime of an SMS conversation, which is shown as a call. from
-// is the number that it sends from.
+// ForMessages returns the runtime of an SMS conversation, which is represented by the call c. from is the number that
+// the agent sends messages from.
 func (s *Service) ForMessages(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime {
 	return &Runtime{cfg: &s.cfg, p: p, call: c, from: from}
 }

@@ -26,8 +26,8 @@ import (
 
 const caller, stranger = "+12025550101", "+12025550102"
 
-// node is a fake of all dependencies of the runtime. Messages from the number +12025550170 are refused. The id of
-// an appointment equals the number of its patient.
+// node is a fake of all dependencies of the runtime. It refuses messages from the number +12025550170. The id of each
+// appointment equals the phone number of its patient.
 type node struct {
 	sent    []domain.NewMessage
 	called  []map[string]any // arguments of tool calls
@@ -204,7 +204,7 @@ func TestInboundCallContinuesAfterFailedLookup(t *testing.T) {
 		status  int
 		body    string
 		timeout int
-		code    string // of agent.error; "": none
+		code    string // error code in the event agent.error; "": no event
 	}{
 		"variables":          {200, `{"variables":{"name":"Ada"}}`, 1000, ""},
 		"nothing":            {204, "", 1000, ""},

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/validation"
 )
 
-// maxSlots is how many free appointment times a language model gets.
+// maxSlots is the maximum number of free appointment times in a tool result for a language model.
 const maxSlots = 8
 
 // CallTool executes a tool call of a pathway node or of its language model.
@@ -142,8 +142,8 @@ func (a *Runtime) handleAppointment(ctx context.Context, act pathway.ActionReque
 	return appointmentText(w.Action, changed, err)
 }
 
-// checkOwner returns an error if an appointment does not belong to the remote party, who may change only own
-// appointments.
+// checkOwner returns an error if an appointment does not belong to the remote party of the call, because callers may
+// change only their own appointments.
 func (a *Runtime) checkOwner(ctx context.Context, id string) error {
 	x, err := a.cfg.Appointments.Appointment(ctx, a.p, id)
 	if err != nil {

@@ -76,7 +76,7 @@ func (s *Service) CreateAgent(ctx context.Context, p domain.Principal, a *domain
 	})
 }
 
-// publish turns a draft into the next version and returns that version.
+// publish turns the draft of an agent into its next version and returns that version.
 func publish(a *domain.Agent) *domain.AgentVersion {
 	now := record.Now()
 	a.Version, a.PublishedAt, a.Unpublished, a.References = a.Version+1, &now, []string{}, a.ReferencedIDs()
@@ -112,7 +112,7 @@ func (s *Service) validateReferences(ctx context.Context, p domain.Principal, a,
 	for i, to := range a.Transfer.Destinations {
 		id, err := domain.ParseID(domain.PrefixPhone, to.Phone)
 		if err != nil || slices.ContainsFunc(before.Transfer.Destinations, func(b domain.Destination) bool { return b.Phone == to.Phone }) {
-			continue // an extension, or a phone that the previous draft named
+			continue // the target is an extension, or a phone that the previous draft already named
 		}
 		if _, _, err = record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id); note("transfer.destinations["+strconv.Itoa(i)+"].phone", "phone", err) != nil {
 			return err
@@ -130,7 +130,7 @@ func (s *Service) validateReferences(ctx context.Context, p domain.Principal, a,
 	return nil
 }
 
-// validateTools adds a problem for each tool that does not exist.
+// validateTools adds a validation problem for each tool id that does not exist.
 func (s *Service) validateTools(ctx context.Context, p domain.Principal, problems *domain.Problems, param string, ids []string) error {
 	for i, id := range ids {
 		if slices.Contains(domain.BuiltInTools(), id) {
@@ -158,7 +158,7 @@ func (s *Service) ListAgents(ctx context.Context, p domain.Principal, q record.P
 	return record.List[domain.Agent](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixAgent, q, nil)
 }
 
-// UpdateAgent changes the draft of an agent. The same commit stores the event agent.updated.
+// UpdateAgent changes the draft of an agent. It stores the event agent.updated in the same commit.
 func (s *Service) UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error) {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -194,8 +194,8 @@ func (s *Service) addUpdated(c *commit.Change, a *domain.Agent, fields []string)
 	s.outbox.Committed(a.WorkspaceID)
 }
 
-// setUnpublished computes which fields of the draft differ from the published version, and which resources draft
-// and version refer to.
+// setUnpublished sets two fields of a draft: the names of the fields that differ from the published version, and the ids
+// of the resources to which either version refers.
 func (s *Service) setUnpublished(ctx context.Context, a *domain.Agent) error {
 	v, err := s.PublishedVersion(ctx, a)
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *Service) PublishedVersion(ctx context.Context, a *domain.Agent) (*domai
 	return nil, domain.NotFound("version")
 }
 
-// PublishAgent publishes the draft. New calls use it.
+// PublishAgent publishes the draft of an agent as its next version. New calls use this version.
 func (s *Service) PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error) {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Service) DeleteAgent(ctx context.Context, p domain.Principal, id string
 }
 
 // SignOnInbound creates the secret that signs requests to the on_inbound URL of an agent, and replaces the previous
-// one. Only this response contains the secret.
+// secret. The secret can be read only from this result.
 func (s *Service) SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error) {
 	k := &domain.InboundHookKey{WorkspaceID: p.WorkspaceID, Secret: record.NewSigningSecret(), MadeAt: record.Now()}
 	_, err = record.Update(ctx, s.store, p, domain.PrefixAgent, id, func(a *domain.Agent) error {

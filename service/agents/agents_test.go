@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// node is a fake that counts notifications and allows all URLs.
+// node is a fake that counts notifications of published versions and of commits, and allows all URLs.
 type node struct{ published, committed int }
 
 func (n *node) NotifyPublished(context.Context, domain.Principal) error { n.published++; return nil }

@@ -26,7 +26,7 @@ const maxAlertRules = 100
 // mailTimeout limits how long TestAlertRule waits for its mails.
 const mailTimeout = 20 * time.Second
 
-// Config holds what a Service needs.
+// Config holds the dependencies of a Service.
 type Config struct {
 	Store      commit.Store
 	Workspaces workspaces
@@ -35,34 +35,34 @@ type Config struct {
 	System     *actor.ActorSystem
 	Node       node
 	Mail       alertactor.Mailer // nil: no mail server is configured
-	// ReadOtherShards returns the readings of the other shards for rules. It is nil if there is only one shard.
+	// ReadOtherShards returns the values that rules watch on the other shards. It is nil if there is only one shard.
 	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings
-	// RulesChanged makes the actor evaluate the rules of a workspace now.
+	// RulesChanged makes the alerts actor of a workspace evaluate its rules at once.
 	RulesChanged func(workspaceID string)
 	Log          *slog.Logger
 }
 
-// workspaces are the workspaces whose actors run on this node.
+// workspaces gives access to the workspaces whose actors run on this node.
 type workspaces interface {
-	// WorkspaceIDs returns the ids of these workspaces.
+	// WorkspaceIDs returns the ids of the workspaces whose actors run on this node.
 	WorkspaceIDs() []string
-	// Workspace returns a workspace; nil if it is unknown on this node.
+	// Workspace returns a workspace, or nil if the workspace is unknown on this node.
 	Workspace(id string) *domain.Workspace
 	// TrunksPID returns the trunks actor of a workspace. Errors: not_found, unavailable.
 	TrunksPID(id string) (*actor.PID, error)
 }
 
-// shards knows the workspaces of other shards.
+// shards tells which workspaces belong to this shard and which to other shards.
 type shards interface {
 	// OwnsWorkspace reports whether a workspace belongs to this shard.
 	OwnsWorkspace(id string) bool
-	// OtherWorkspaces returns the workspaces of other shards. known is false until they have been read once.
+	// OtherWorkspaces returns the workspaces of other shards. known is false until this node has read them once.
 	OtherWorkspaces() (all []*domain.Workspace, known bool)
 	// WorkspaceExists reports whether the installation has this workspace.
 	WorkspaceExists(ctx context.Context, id string) bool
 }
 
-// node is the state of this node.
+// node reports whether this node may evaluate rules and send mails.
 type node interface {
 	// IsStopping reports whether the node is stopping.
 	IsStopping() bool
@@ -92,7 +92,7 @@ func New(c Config) *Service {
 	}
 }
 
-// CreateAlertRule stores a rule. Errors: validation; invalid_state with too many rules.
+// CreateAlertRule stores a rule. Errors: validation_failed, or invalid_state if there are already maxAlertRules rules.
 func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error) {
 	if earlier, err := record.CreatedBySameRequest[domain.AlertRule](ctx, s.store, p, domain.PrefixAlertRule); earlier != nil || err != nil {
 		return earlier, err
@@ -115,9 +115,9 @@ func (s *Service) CreateAlertRule(ctx context.Context, p domain.Principal, r *do
 	return r, nil
 }
 
-// checkRule returns a validation error for an unknown workspace, and for email addresses without a mail server.
-// Values that the rule had before are not checked, so that a rule whose workspace was deleted can still be paused
-// and changed.
+// checkRule returns a validation error if the watched workspace is unknown, or if email addresses are set but the
+// installation has no mail server. It skips values that the rule had before. So a rule whose workspace was deleted can
+// still be paused and changed.
 func (s *Service) checkRule(ctx context.Context, r, before *domain.AlertRule) error {
 	if r.WatchesWorkspaceID != "" && r.WatchesWorkspaceID != before.WatchesWorkspaceID && !s.shards.WorkspaceExists(ctx, r.WatchesWorkspaceID) {
 		return domain.FieldError("watches_workspace_id", domain.CodeValidation, "there is no such workspace")
@@ -140,7 +140,7 @@ func (s *Service) ListAlertRules(ctx context.Context, p domain.Principal, q reco
 	return record.List[domain.AlertRule](ctx, s.store, p.WorkspaceID, "all", domain.PrefixAlertRule, q, nil)
 }
 
-// UpdateAlertRule changes a rule and evaluates it at once. Its alerts stay until the evaluation.
+// UpdateAlertRule changes a rule and evaluates it at once. Its current alerts stay until that evaluation.
 func (s *Service) UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error) {
 	r, err := record.Update(ctx, s.store, p, domain.PrefixAlertRule, id, func(r *domain.AlertRule) error {
 		before := &domain.AlertRule{WatchesWorkspaceID: r.WatchesWorkspaceID, Emails: slices.Clone(r.Emails)}

@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/service/alerts"
 )
 
-// node is a fake of all dependencies of the service. This shard has the workspace ws_1, another shard ws_2.
+// node is a fake of all dependencies of the service. Workspace ws_1 belongs to this shard, and ws_2 to another shard.
 type node struct {
 	mu        sync.Mutex
 	changed   []string // workspaces whose rules were changed

@@ -6,7 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// FoundBy returns the readings for a rule with these answers of trunks actors. A nil answer stands for no answer.
+// FoundBy returns the values that a rule reads if the trunks actors give these answers. A nil answer means that the
+// actor did not answer.
 func FoundBy(r *domain.AlertRule, answers map[*domain.Workspace]*trunk.Health) alertactor.RuleReadings {
 	read := make(map[string]*workspaceReading)
 	var all []string

@@ -25,23 +25,23 @@ const (
 	maxReadsAtOnce = 16               // workspaces that are read at the same time
 )
 
-// workspaceReading holds the values of one workspace for all rules. First the needs of all rules are collected,
-// then the values are read.
+// workspaceReading holds the values of one workspace that alert rules watch. The service first collects the needs of
+// all rules and then reads each value once.
 type workspaceReading struct {
 	workspace *domain.Workspace
 	trunks    *actor.PID
 	needs     struct {
 		health, endpoints bool
-		minutes           []int // windows of answer rates, in minutes
+		minutes           []int // lengths of the periods over which answer rates are computed
 	}
 
 	health        *trunk.Health             // nil: the trunks actor has not answered
-	recentCalls   map[int]trunk.RecentCalls // by window in minutes
+	recentCalls   map[int]trunk.RecentCalls // by length of the period in minutes
 	endpoints     []alert.Reading
 	endpointsRead bool
 }
 
-// addNeeds adds the values that a rule needs.
+// addNeeds adds the values that a rule watches to the values to be read.
 func (w *workspaceReading) addNeeds(r *domain.AlertRule) {
 	switch {
 	case r.Kind == domain.AlertEndpointDisabled:
@@ -53,8 +53,9 @@ func (w *workspaceReading) addNeeds(r *domain.AlertRule) {
 	}
 }
 
-// Read reads the values that rules watch, on all shards, by rule id. Alerts of a workspace without an answer stay
-// unchanged. While the node is stopping Read returns nil, because missing values could look like ended alerts.
+// Read reads the values that rules watch, on all shards. The result maps rule ids to readings, and lists workspaces
+// that did not answer, whose alerts must stay unchanged. While the node is stopping, Read returns nil, because missing
+// values could look like ended alerts.
 func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[string]alertactor.RuleReadings {
 	looks := s.readOwnShard(ctx, rules)
 	s.addOtherShards(ctx, rules, looks)
@@ -78,7 +79,7 @@ func (s *Service) Read(ctx context.Context, rules []*domain.AlertRule) map[strin
 	return out
 }
 
-// readOwnShard reads the workspaces of this shard and returns the readings by rule id.
+// readOwnShard reads the values of this shard's workspaces that rules watch. The result maps rule ids to these values.
 func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) map[string]alert.Findings {
 	all := s.workspaces.WorkspaceIDs()
 	slices.Sort(all)
@@ -109,7 +110,8 @@ func (s *Service) readOwnShard(ctx context.Context, rules []*domain.AlertRule) m
 	return out
 }
 
-// addOtherShards adds the readings of the other shards. Workspaces of a shard without an answer count as unread.
+// addOtherShards adds to looks the values that the other shards return. If a shard does not answer, its workspaces
+// count as unread.
 func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule, looks map[string]alert.Findings) {
 	if s.readOtherShards == nil {
 		return
@@ -140,7 +142,7 @@ func (s *Service) addOtherShards(ctx context.Context, rules []*domain.AlertRule,
 	}
 }
 
-// EvaluateRules reads the workspaces of this shard for rules of another shard.
+// EvaluateRules reads the values of this shard's workspaces that rules of another shard watch.
 func (s *Service) EvaluateRules(ctx context.Context, rules []*domain.AlertRule) (map[string]alert.Findings, error) {
 	looks := s.readOwnShard(ctx, rules)
 	if s.node.IsStopping() {
@@ -162,7 +164,7 @@ func watchedBy(r *domain.AlertRule, all []string) []string {
 	return all
 }
 
-// readWorkspaces reads all workspaces, up to maxReadsAtOnce at a time.
+// readWorkspaces reads the values of all workspaces in read, of up to maxReadsAtOnce workspaces at a time.
 func (s *Service) readWorkspaces(ctx context.Context, read map[string]*workspaceReading) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
@@ -180,7 +182,7 @@ func (s *Service) readWorkspaces(ctx context.Context, read map[string]*workspace
 	wait.Wait()
 }
 
-// readWorkspace reads the values that rules need of one workspace.
+// readWorkspace reads the values of one workspace that w.needs lists.
 func (s *Service) readWorkspace(ctx context.Context, id string, w *workspaceReading) error {
 	if w.needs.endpoints {
 		bound, cancel := context.WithTimeout(ctx, answerTimeout)
@@ -217,8 +219,8 @@ func requestFromTrunks[T any](ctx context.Context, system *actor.ActorSystem, tr
 	return mailbox.Ask[T](bound, system, trunks, query)
 }
 
-// hostOf returns the host of a webhook URL. Operators may see only the host, because paths and queries may contain
-// secrets.
+// hostOf returns the host of a webhook URL. Operators may see only the host, because the path and the query of the URL
+// may contain secrets.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -227,7 +229,7 @@ func hostOf(address string) string {
 	return u.Hostname()
 }
 
-// readingOf combines the values of the watched workspaces for a rule.
+// readingOf combines the values of all workspaces that a rule watches.
 func readingOf(r *domain.AlertRule, watched []string, read map[string]*workspaceReading) (out alert.Findings) {
 	for _, id := range watched {
 		w := read[id]
@@ -243,7 +245,7 @@ func readingOf(r *domain.AlertRule, watched []string, read map[string]*workspace
 	return out
 }
 
-// forRule returns the values of a workspace for a rule; false if an answer is missing.
+// forRule returns the values of one workspace that a rule watches. read is false if an actor has not answered.
 func (w *workspaceReading) forRule(r *domain.AlertRule) (out alert.Findings, read bool) {
 	workspace := w.workspace
 	switch r.Kind {

@@ -7,7 +7,7 @@ type AlertTest struct {
 	Mails   []AlertMailTest `json:"mails" doc:"One result for each address."`
 }
 
-// AlertMailTest is the result of one mail.
+// AlertMailTest says whether the test mail to one address was sent.
 type AlertMailTest struct {
 	To    string `json:"to" doc:"The address."`
 	Sent  bool   `json:"sent" doc:"true: the mail server has accepted the mail."`

@@ -19,10 +19,10 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Limits of an analysis.
+// Limits of the analysis of one call.
 const (
 	maxTries      = 5
-	maxTranscript = 100 << 10 // bytes
+	maxTranscript = 100 << 10 // bytes of the transcript in a request
 	maxText       = 4000      // bytes
 )
 
@@ -47,12 +47,12 @@ type Service struct {
 	due   record.WorkspaceTask
 }
 
-// New returns a Service. Run analyzes calls.
+// New returns a Service. Calls are analyzed while its method Run runs.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cfg: cfg, due: record.NewWorkspaceTask()}
 }
 
-// Wake reports that analyses of a workspace are due.
+// Wake makes Run look for due analyses in a workspace.
 func (s *Service) Wake(workspaceID string) { s.due.Wake(workspaceID) }
 
 // Run analyzes calls until ctx ends.
@@ -60,7 +60,7 @@ func (s *Service) Run(ctx context.Context) {
 	s.due.Run(ctx, s.cfg.Log, "call analysis", s.analyseDue)
 }
 
-// analyseDue makes the due analyses of a workspace one by one.
+// analyseDue analyzes one by one the calls of a workspace whose analysis is due.
 func (s *Service) analyseDue(ctx context.Context, workspaceID string) error {
 	for {
 		var due *domain.AnalysisDue
@@ -78,7 +78,7 @@ func (s *Service) analyseDue(ctx context.Context, workspaceID string) error {
 	}
 }
 
-// analyseCall analyzes one call. After maxTries failures the record of the call contains the error.
+// analyseCall analyzes one call. After maxTries failed requests it stores the error in the record of the call.
 func (s *Service) analyseCall(ctx context.Context, due *domain.AnalysisDue) error {
 	version, err := s.store.Get(ctx, due)
 	if errors.Is(err, domain.ErrNotFound) {
@@ -113,7 +113,7 @@ func (s *Service) analyseCall(ctx context.Context, due *domain.AnalysisDue) erro
 	return s.storeResult(ctx, due, found)
 }
 
-// storeResult commits an analysis in the record of its call, with its event.
+// storeResult stores an analysis in the record of its call, and the event about it in the same commit.
 func (s *Service) storeResult(ctx context.Context, due *domain.AnalysisDue, found *domain.CallAnalysis) error {
 	found.At = record.Now()
 	for range record.MaxTries {
@@ -177,7 +177,7 @@ func (s *Service) askModel(ctx context.Context, due *domain.AnalysisDue, t *doma
 	return parseAnswer(&due.Wanted, a.Text)
 }
 
-// answerSchema returns the JSON Schema of the response.
+// answerSchema returns the JSON Schema that the language model's response must follow for the wanted parts of an analysis.
 func answerSchema(w *domain.AgentAnalysis) map[string]any {
 	properties, required := map[string]any{}, []string{}
 	if w.Summary {
@@ -205,7 +205,7 @@ func answerSchema(w *domain.AgentAnalysis) map[string]any {
 
 var errAnalysis = errors.New("the response of the language model is not a JSON object of the requested form")
 
-// parseAnswer parses the response of a language model. Values of a wrong type are left out.
+// parseAnswer parses the response of a language model. It leaves out values whose type differs from the schema.
 func parseAnswer(w *domain.AgentAnalysis, text string) (*domain.CallAnalysis, error) {
 	if from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}'); from >= 0 && to > from {
 		text = text[from : to+1] // some models wrap the JSON object in a code block

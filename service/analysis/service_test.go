@@ -20,7 +20,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// model is a fake language model with one answer or one error.
+// model is a fake language model that always returns the same answer or error.
 type model struct {
 	answer  string
 	err     error
@@ -38,7 +38,7 @@ type outbox chan struct{}
 func (o outbox) Committed(string) { o <- struct{}{} }
 
 // analyse runs the service until the analysis of a call is stored. It returns the call and the types of its events.
-// tries is the number of earlier tries.
+// tries is the number of requests that have already failed.
 func analyse(t *testing.T, m *model, tries int) (*domain.Call, []string) {
 	t.Helper()
 	store, committed, p := pebbletest.Open(t), make(outbox), recordtest.Live(recordtest.Workspace)

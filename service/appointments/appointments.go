@@ -25,9 +25,10 @@ type Config struct {
 	Outbox record.Outbox
 	// Script returns the script of an agent or pathway: the conversation of its calls. Errors: not_found.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	// SendSMS queues a message with this id. more adds to its commit.
+	// SendSMS queues a message with this id. The functions in more add changes to the commit of the message.
 	SendSMS func(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error)
-	// PlaceCall places a call with this id if a permit is free now. more adds to its commit.
+	// PlaceCall places a call with this id if a call permit is free now. The function more adds changes to the commit of
+	// the call.
 	PlaceCall func(ctx context.Context, p domain.Principal, o domain.NewCall, id string, more func(*commit.Change, *domain.Call)) (*domain.Call, error)
 	Log       *slog.Logger
 }
@@ -41,12 +42,12 @@ type Service struct {
 	timers wakeTimers           // wakes the task due
 }
 
-// New returns a Service. Run sends reminders.
+// New returns a Service. Reminders are sent while its method Run runs.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cfg: cfg, due: record.NewWorkspaceTask()}
 }
 
-// Resume continues the reminders of a workspace.
+// Resume makes Run look for due reminders in a workspace after a restart.
 func (s *Service) Resume(workspaceID string) { s.due.Wake(workspaceID) }
 
 // Run sends due reminders until ctx ends.
@@ -54,9 +55,9 @@ func (s *Service) Run(ctx context.Context) {
 	s.due.Run(ctx, s.cfg.Log, "appointment reminders", s.sendDueReminders)
 }
 
-// Book books a time slot with a provider. Of concurrent requests for one time only one succeeds, also on several
-// nodes. Requests in this process wait for each other, and guards on the rows of provider and days detect conflicts
-// with other nodes. Errors: slot_unavailable, validation_failed.
+// Book books a time slot with a provider. Of concurrent requests for the same time only one succeeds, also on several
+// nodes. A lock orders the requests of this process. The commit guards the rows of the provider and of its booked days,
+// so it fails if another node has changed them. Errors: slot_unavailable, validation_failed.
 func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
 	if created, err := record.CreatedBySameRequest[domain.Appointment](ctx, s.store, p, domain.PrefixAppointment); created != nil || err != nil {
 		return created, err
@@ -118,12 +119,12 @@ func (s *Service) Book(ctx context.Context, p domain.Principal, o booking.NewApp
 	return nil, domain.Errorf(domain.CodeUnavailable, "other requests keep changing the provider's calendar; try again").With("retry_after", 1)
 }
 
-// newEvent returns an event about an appointment.
+// newEvent returns an event of type t about an appointment. previous holds the earlier values of changed fields.
 func newEvent(a *domain.Appointment, t event.Type, previous map[string]json.RawMessage) event.Draft {
 	return outbox.NewEvent(&a.Meta, t, a.ID, domain.UnitID(a.WorkspaceID), event.NewAppointmentData(a, previous))
 }
 
-// checkCall returns a validation error if the call does not exist. An empty id is valid.
+// checkCall returns a validation error if no call has this id. An empty id is valid.
 func (s *Service) checkCall(ctx context.Context, p domain.Principal, id string) error {
 	if id == "" {
 		return nil
@@ -179,7 +180,7 @@ func (s *Service) Appointment(ctx context.Context, p domain.Principal, id string
 	return a, err
 }
 
-// ListAppointments returns a page of appointments, read from the most selective index of the query.
+// ListAppointments returns a page of appointments. It reads the index that fits the filters of the query best.
 func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Appointment], error) {
 	index, e := record.EnvironmentIndex(p), string(p.Environment)
 	if q.Status != "" {
@@ -206,8 +207,8 @@ func (s *Service) ListAppointments(ctx context.Context, p domain.Principal, q Qu
 	})
 }
 
-// updateAppointment changes an appointment and stores the event t in the same commit. Without changes nothing is
-// committed.
+// updateAppointment changes an appointment and stores an event of type t in the same commit. If nothing changes, it
+// commits nothing.
 func (s *Service) updateAppointment(
 	ctx context.Context, p domain.Principal, id string, t event.Type,
 	change func(c *commit.Change, a *domain.Appointment) error,
@@ -321,7 +322,7 @@ func (s *Service) CancelAppointment(ctx context.Context, p domain.Principal, id,
 	})
 }
 
-// RescheduleAppointment moves an appointment to another time or provider. The new time is not confirmed.
+// RescheduleAppointment moves an appointment to another time or provider. The patient has to confirm the new time again.
 func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error) {
 	now, err := s.Appointment(ctx, p, id)
 	if err != nil {
@@ -374,7 +375,7 @@ func (s *Service) RescheduleAppointment(ctx context.Context, p domain.Principal,
 	})
 }
 
-// DeleteAppointment deletes an appointment. An open appointment is cancelled first. Its events stay.
+// DeleteAppointment deletes an appointment. It cancels an open appointment first. The events about the appointment stay.
 func (s *Service) DeleteAppointment(ctx context.Context, p domain.Principal, id string) error {
 	a, err := s.Appointment(ctx, p, id)
 	if err != nil {

@@ -23,7 +23,7 @@ type outbox struct{ committed atomic.Int32 }
 
 func (o *outbox) Committed(string) { o.committed.Add(1) }
 
-// open returns a service with a provider whose hours are always open.
+// open returns a service and a provider who can be booked at all times of all days.
 func open(t *testing.T) (*appointments.Service, domain.Principal, *domain.Provider, *outbox) {
 	t.Helper()
 	o := &outbox{}
@@ -74,7 +74,7 @@ func TestAppointmentProviderNamesAreUnique(t *testing.T) {
 	assert.Equal(t, domain.CodeAlreadyExists, domain.CodeOf(err))
 }
 
-// alwaysOpen returns opening hours from morning to evening on all days.
+// alwaysOpen returns opening hours that cover all seven days.
 func alwaysOpen() map[string][]domain.OpenSpan {
 	hours := make(map[string][]domain.OpenSpan)
 	for day := range time.Saturday + 1 {

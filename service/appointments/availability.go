@@ -18,7 +18,7 @@ const (
 	maxRange     = 62 * 24 * time.Hour
 )
 
-// errEndOfRange ends a scan behind the last day.
+// errEndOfRange stops the scan of booking days after the last day of the requested range.
 var errEndOfRange = errors.New("appointments: end of the range")
 
 // Availability returns the free times of a provider. Errors: validation_failed.
@@ -107,7 +107,7 @@ func searchRange(q booking.AvailabilityQuery, zone *time.Location, now time.Time
 	return from, to, problems.Err()
 }
 
-// bookedDays returns the bookings of all days (UTC) that overlap a time range.
+// bookedDays returns a provider's bookings of all UTC days that overlap a time range.
 func (s *Service) bookedDays(ctx context.Context, x *domain.Provider, span booking.Span) ([]*domain.BookingDay, error) {
 	var out []*domain.BookingDay
 	last := span.End.UTC().Format(time.DateOnly)

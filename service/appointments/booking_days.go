@@ -11,13 +11,13 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Reasons of slot_unavailable.
+// Reasons in the error slot_unavailable.
 const (
 	slotBooked = "booked" // another appointment has the time
 	slotClosed = "closed" // the time is outside the provider's hours
 )
 
-// maxSuggestions is how many free times the error slot_unavailable suggests.
+// maxSuggestions is the number of free times that the error slot_unavailable suggests.
 const maxSuggestions = 3
 
 // addBooking adds the booking of an appointment to a commit. Errors: slot_unavailable.
@@ -62,7 +62,8 @@ func (s *Service) removeBooking(ctx context.Context, c *commit.Change, a *domain
 	return nil
 }
 
-// bookingDay returns the bookings of a provider's day, including the changes that the commit already contains.
+// bookingDay returns the bookings of a provider on one day. If the commit c already changes that day, it returns the
+// changed bookings.
 func (s *Service) bookingDay(ctx context.Context, c *commit.Change, workspaceID, providerID, name string) (*domain.BookingDay, uint64, error) {
 	day := &domain.BookingDay{WorkspaceID: workspaceID, ProviderID: providerID, Day: name}
 	for _, r := range c.Puts {
@@ -77,7 +78,7 @@ func (s *Service) bookingDay(ctx context.Context, c *commit.Change, workspaceID,
 	return day, version, nil
 }
 
-// putDay adds a day to a commit once.
+// putDay adds the bookings of a day and a guard for them to a commit, unless the commit has them already.
 func putDay(c *commit.Change, day *domain.BookingDay, version uint64) {
 	if slices.ContainsFunc(c.Guards, func(g commit.Guard) bool { return g.Key == day.Key() }) {
 		return // the commit contains the day already
@@ -95,7 +96,8 @@ func (s *Service) FreeTime(ctx context.Context, c *commit.Change, a *domain.Appo
 	return nil
 }
 
-// deleteEmptyDays replaces days without bookings by deletions, after all other changes of a commit.
+// deleteEmptyDays deletes the rows of days without bookings instead of writing them. It must run after all other
+// changes of a commit.
 func deleteEmptyDays(c *commit.Change) {
 	c.Puts = slices.DeleteFunc(c.Puts, func(r domain.Record) bool {
 		day, ok := r.(*domain.BookingDay)
@@ -106,7 +108,7 @@ func deleteEmptyDays(c *commit.Change) {
 	})
 }
 
-// slotUnavailable returns slot_unavailable with a reason and the next free times.
+// slotUnavailable returns the error slot_unavailable with a reason and the provider's next free times.
 func (s *Service) slotUnavailable(ctx context.Context, x *domain.Provider, h *booking.Hours, span booking.Span, reason string) error {
 	text := "the provider has another appointment at this time"
 	if reason == slotClosed {

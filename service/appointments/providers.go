@@ -19,7 +19,7 @@ func normalizeName(name string) string {
 	return strings.ToLower(strings.Join(strings.Fields(name), " "))
 }
 
-// nameClaim returns the row that reserves the name of a provider in its environment.
+// nameClaim returns the database row that reserves the name of a provider in its environment.
 func nameClaim(x *domain.Provider) *domain.ProviderName {
 	return &domain.ProviderName{WorkspaceID: x.WorkspaceID, Environment: x.Environment, Name: normalizeName(x.Name), ProviderID: x.ID}
 }

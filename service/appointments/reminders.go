@@ -73,12 +73,13 @@ func (s *Service) validateReminders(ctx context.Context, p domain.Principal, all
 	return problems.Err()
 }
 
-// scheduleReminders sets the due times of an appointment's reminders.
+// scheduleReminders sets the reminders of an appointment with their due times. orders says how long before the
+// appointment each one is due.
 func (s *Service) scheduleReminders(a *domain.Appointment, x *domain.Provider, orders []domain.Reminder) {
 	booking.ScheduleReminders(a, orders, booking.WithDefaultHours(x.ReminderHours), timeZone(a), time.Now())
 }
 
-// rescheduleReminders validates and schedules the changed reminders of an appointment.
+// rescheduleReminders validates the reminders of an open appointment and computes their due times again.
 func (s *Service) rescheduleReminders(ctx context.Context, p domain.Principal, a *domain.Appointment) error {
 	if !a.Status.Open() {
 		return domain.Errorf(domain.CodeInvalidState, "an appointment that is %s has no reminders", a.Status).With("current_status", a.Status)
@@ -102,8 +103,8 @@ func timeZone(a *domain.Appointment) *time.Location {
 	return zone
 }
 
-// putReminderDue adds to a commit the row that makes the reminder task handle an appointment. The row is due at
-// later or, if later is nil, with the next reminder. exists reports that the row may be stored already.
+// putReminderDue adds to a commit the database row that wakes the reminder task for an appointment. The row is due at
+// later or, if later is nil, with the next reminder. If no reminder is pending and exists is set, it deletes the row.
 func putReminderDue(c *commit.Change, a *domain.Appointment, exists bool, later *time.Time) {
 	row, pending := booking.ReminderDue(a, time.Now())
 	if later != nil {
@@ -139,7 +140,8 @@ func (s *Service) sendDueReminders(ctx context.Context, workspaceID string) erro
 	}
 }
 
-// dueReminders returns the due rows. If none is due, it returns the time of the next one.
+// dueReminders returns the rows of appointments with a due reminder. next is the due time of the first row that is not
+// due yet.
 func (s *Service) dueReminders(ctx context.Context, workspaceID string, now time.Time) (due []*domain.ReminderDue, next time.Time, err error) {
 	q := commit.Query{Kind: "reminder", Workspace: workspaceID, Index: "all", Oldest: true, Limit: maxDueRows}
 	_, err = s.store.List(ctx, q, func() domain.Record { return &domain.ReminderDue{} }, func(r domain.Record) error {
@@ -156,8 +158,8 @@ func (s *Service) dueReminders(ctx context.Context, workspaceID string, now time
 	return due, next, err
 }
 
-// sendRemindersOf sends the due reminders of an appointment. Each is committed together
-// with its status, so that it is sent at most once.
+// sendRemindersOf sends the due reminders of an appointment. It commits each reminder together with the reminder's
+// status, so that a reminder is sent at most once.
 func (s *Service) sendRemindersOf(ctx context.Context, row *domain.ReminderDue, now time.Time) error {
 	for range record.MaxTries {
 		a := &domain.Appointment{Meta: domain.Meta{ID: row.AppointmentID, WorkspaceID: row.WorkspaceID}}
@@ -189,8 +191,8 @@ func (s *Service) sendRemindersOf(ctx context.Context, row *domain.ReminderDue, 
 	return nil // after repeated conflicts the row stays due
 }
 
-// storeReminders stores the status of an appointment's reminders. later is the time of the next try; nil: when the
-// next reminder is due.
+// storeReminders stores the status of an appointment's reminders. The reminder task tries again at later or, if later
+// is nil, when the next reminder is due.
 func (s *Service) storeReminders(ctx context.Context, a *domain.Appointment, version uint64, changed bool, later *time.Time) error {
 	c := commit.Change{Workspace: a.WorkspaceID, Guards: []commit.Guard{{Key: a.Key(), Version: version}}}
 	if changed {
@@ -202,8 +204,8 @@ func (s *Service) storeReminders(ctx context.Context, a *domain.Appointment, ver
 	return err
 }
 
-// sendReminders sends the first reminder that can be sent now. If none can be sent, all are tried again until the
-// appointment.
+// sendReminders sends the first due reminder that can be sent now. If none can be sent, it schedules another try, as
+// long as the appointment has not begun.
 func (s *Service) sendReminders(ctx context.Context, p domain.Principal, a *domain.Appointment, version uint64, due []int, changed bool) error {
 	for _, which := range due {
 		one := *a
@@ -219,7 +221,7 @@ func (s *Service) sendReminders(ctx context.Context, p domain.Principal, a *doma
 // errRetryLater is the error of a reminder that cannot be sent now.
 var errRetryLater = errors.New("appointments: the reminder cannot be sent now")
 
-// isRetryable reports whether a refused reminder may be sent later.
+// isRetryable reports whether a reminder that was refused with err may succeed later.
 func isRetryable(err error) bool {
 	return record.IsRetryable(err) || slices.Contains([]domain.Code{
 		domain.CodeNoTrunk, domain.CodeNoSMSRoute, domain.CodeSpendCap, domain.CodeFrequencyCap, domain.CodeOutsideCallingHours,

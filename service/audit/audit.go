@@ -34,13 +34,13 @@ type Service struct {
 	buffer             *entryBuffer
 }
 
-// New returns a Service. operatorWorkspaces returns the workspaces that have an operator key. Their audit logs
-// contain failures with unknown credentials.
+// New returns a Service. operatorWorkspaces returns the workspaces that have an operator key. Their audit logs also
+// contain requests with unknown credentials.
 func New(store commit.Store, workspaces record.Workspaces, operatorWorkspaces func() []string, log *slog.Logger) *Service {
 	return &Service{store: store, log: log, workspaces: workspaces, operatorWorkspaces: operatorWorkspaces, buffer: newEntryBuffer(store, log)}
 }
 
-// RunAudit stores buffered entries until ctx ends, and then the remaining ones.
+// RunAudit stores buffered entries until ctx ends, and then stores the entries that are left.
 func (s *Service) RunAudit(ctx context.Context) { s.buffer.run(ctx) }
 
 // ForgetWorkspace drops the buffered entries of a deleted workspace.
@@ -60,13 +60,13 @@ func (s *Service) RecordSoon(_ context.Context, p domain.Principal, action recor
 	}
 }
 
-// WithAuditEntry returns a context for a change. The commit of the change also stores the audit entry.
+// WithAuditEntry returns a context that carries an audit entry. The commit that uses this context also stores the entry.
 func (s *Service) WithAuditEntry(ctx context.Context, p domain.Principal, action record.AuditAction) context.Context {
 	return record.WithAuditEntry(ctx, p, action)
 }
 
-// Record stores the entry of an action before it returns, except if the commit of the action has stored it. If the
-// store does not answer, the buffer stores the same entry later.
+// Record stores the audit entry of an action, unless the commit of the action has already stored it. If the store does
+// not answer in time, a buffer stores the entry later.
 func (s *Service) Record(ctx context.Context, p domain.Principal, action record.AuditAction) {
 	rider := commit.AuditFrom(ctx)
 	if rider != nil && rider.IsCommitted() {

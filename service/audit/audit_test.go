@@ -34,7 +34,7 @@ func flush(t *testing.T, s *audit.Service) {
 	s.RunAudit(ctx)
 }
 
-// counts returns the summed counts of a workspace's entries by IP address.
+// counts returns how many actions the audit log of a workspace contains for each IP address.
 func counts(t *testing.T, s *audit.Service, p domain.Principal, q audit.Query) map[string]int {
 	t.Helper()
 	q.PageQuery = record.PageQuery{Limit: 1000}

@@ -13,20 +13,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Limits of an entryBuffer. Successful and refused uses of credentials are merged and stored once per flushEvery.
-// At most maxPending entries wait for the store. All other actions are stored with their change or before the
-// response.
+// Limits of an entryBuffer. It merges successful and refused uses of credentials and stores them once per flushEvery.
+// At most maxPending entries wait for the store. Audit entries of all other actions are stored before the response.
 const (
 	flushEvery = time.Second
 	maxPending = 10_000
-	// maxUnknownSources is how many address and reason pairs with unknown credentials get their own entry per
-	// minute. All further pairs share one entry.
+	// maxUnknownSources is how many pairs of IP address and failure reason get their own audit entry per minute, for
+	// requests with unknown credentials. All further pairs share one entry.
 	maxUnknownSources = 50
 )
 
-// entryBuffer merges equal actions of a minute into one entry with a count, and stores the entries in the
-// background. Actions are equal if all fields of mergeKey are. The entry of a minute is rewritten when its count
-// grows.
+// entryBuffer merges equal actions of a minute into one audit entry with a count, and stores the entries in the
+// background. Actions are equal if all fields of mergeKey are equal. When the count of an entry grows, the buffer
+// stores the entry again.
 type entryBuffer struct {
 	store   commit.Store
 	log     *slog.Logger
@@ -38,7 +37,7 @@ type entryBuffer struct {
 	wake    chan struct{}
 }
 
-// unknownSources are the address and reason pairs with unknown credentials in a minute.
+// unknownSources counts the pairs of IP address and failure reason that used unknown credentials in a minute.
 type unknownSources struct {
 	minute  int64
 	sources map[mergeKey]bool
@@ -79,8 +78,8 @@ func (b *entryBuffer) note(p domain.Principal, action record.AuditAction, now ti
 	}
 }
 
-// retry stores an entry again whose commit got no answer. The id of the entry is the same, so a second write
-// changes nothing.
+// retry stores an audit entry again whose first commit got no answer. The id of the entry is the same, so the store
+// never has the entry twice.
 func (b *entryBuffer) retry(e *domain.AuditEntry) {
 	k := mergeKey{workspace: e.WorkspaceID, action: e.Action, resource: e.ID, minute: e.CreatedAt.Unix() / 60}
 	b.mu.Lock()
@@ -115,7 +114,7 @@ func (b *entryBuffer) run(ctx context.Context) {
 	}
 }
 
-// flush stores the changed entries in one commit per workspace, and removes entries of past minutes.
+// flush stores the new and changed entries, in one commit per workspace, and forgets the entries of past minutes.
 func (b *entryBuffer) flush(ctx context.Context) {
 	b.mu.Lock()
 	rowsByWorkspace := make(map[string][]domain.Record)
@@ -173,8 +172,8 @@ func (b *entryBuffer) removePastMinutes(minute int64) {
 	}
 }
 
-// noteUnknownCredential adds a failure with an unknown credential. Each address and reason gets one entry per minute in
-// each of the workspaces, and one log line. Beyond maxUnknownSources the failures share an entry without an address.
+// noteUnknownCredential adds a request with an unknown credential. Each pair of IP address and reason gets one entry per
+// minute in each of the workspaces, and one log line. Pairs beyond maxUnknownSources share an entry without an address.
 func (b *entryBuffer) noteUnknownCredential(workspaces []string, action record.AuditAction, now time.Time) {
 	source := mergeKey{action: action.Action, reason: action.Reason, ip: action.IP, minute: now.Unix() / 60}
 	b.mu.Lock()

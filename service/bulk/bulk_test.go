@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// fakeNode implements the interfaces of bulk.Config for one workspace.
+// fakeNode is a fake of all dependencies in bulk.Config, for one workspace.
 type fakeNode struct {
 	store       commit.Store
 	quarantined bool
@@ -52,7 +52,7 @@ func (n *fakeNode) OutboundLinesPID(string, domain.Environment) (*actor.PID, err
 	return n.lines, nil
 }
 
-// Start runs work at once, so that the job has ended when Start returns.
+// Start runs work in the calling goroutine, so that the job has ended when Start returns.
 func (n *fakeNode) Start(ctx context.Context, _ string, work func(ctx context.Context) error) bool {
 	if !n.paused {
 		_ = work(ctx)

@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// checkJob checks a new job. It returns errors of the whole job, and marks the items that can never succeed.
+// checkJob checks a new job. It returns an error if the whole job is invalid, and sets the error of each item that can
+// never succeed.
 func (s *Service) checkJob(ctx context.Context, p domain.Principal, o *NewJob) error {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	switch o.Type {
@@ -58,8 +59,8 @@ func (s *Service) checkNumbers(ctx context.Context, p domain.Principal, w *domai
 	return s.cfg.DNC.ListExists(ctx, p, "defaults.list_id", o.Target)
 }
 
-// checkMessages returns an error if the workspace has no route for messages. It marks messages to numbers that may
-// not be called.
+// checkMessages returns an error if the workspace has no route for messages. It sets the error of each message to a
+// number that the workspace may not text.
 func (s *Service) checkMessages(ctx context.Context, p domain.Principal, w *domain.Workspace, o *NewJob) error {
 	if err := s.cfg.SMS.CheckSMSRoutes(ctx, p); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (s *Service) checkMessages(ctx context.Context, p domain.Principal, w *doma
 	return nil
 }
 
-// checkCall returns the error of a call request that can never be placed; nil if the call may be placed.
+// checkCall returns the error of a call request that can never be placed, or nil if the call may be placed.
 func (s *Service) checkCall(ctx context.Context, p domain.Principal, w *domain.Workspace, index int, o *domain.NewCall) *domain.BulkError {
 	_, err := s.cfg.Scripts.ScriptForCall(ctx, p, o)
 	if e, ok := errors.AsType[*domain.Error](err); ok && (e.Code == domain.CodeNoEngine || e.Code == domain.CodeValidation && e.Param != "") {
@@ -96,7 +97,7 @@ func (s *Service) checkDestination(to string, w *domain.Workspace, env domain.En
 	return err
 }
 
-// itemError converts err to the error of an item; nil stays nil.
+// itemError converts an error to the error of the item with this index. It returns nil if err is nil.
 func itemError(index int, err error) *domain.BulkError {
 	if err == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// SweepBulks deletes up to ten jobs of a workspace that ended longer ago than the retention period.
+// SweepBulks deletes the jobs of a workspace that ended longer ago than the retention period, at most ten per call.
 func (s *Service) SweepBulks(ctx context.Context, workspaceID string) error {
 	var old []*domain.Bulk
 	q := commit.Query{
@@ -29,7 +29,7 @@ func (s *Service) SweepBulks(ctx context.Context, workspaceID string) error {
 	return err
 }
 
-// DeleteBulk deletes a job with all its rows.
+// DeleteBulk deletes a job with its items and their results.
 func (s *Service) DeleteBulk(ctx context.Context, b *domain.Bulk) error {
 	for _, k := range []struct {
 		kind  string

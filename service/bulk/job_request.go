@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// NewJob is a request for a bulk job. All items are of the kind Type; their default values are filled in.
+// NewJob is a request for a bulk job. All items are of the kind Type, and their fields have default values already.
 type NewJob struct {
 	Type     domain.BulkType
 	Target   string // campaign id for contacts; list id for numbers, "": the default list
@@ -13,7 +13,7 @@ type NewJob struct {
 	Items    []NewItem
 }
 
-// NewItem is one item of a job: the request of its kind, or the error that refuses the item.
+// NewItem is one item of a bulk job. The field for the job's type is set, or Error if the item is refused.
 type NewItem struct {
 	Call    *domain.NewCall    `json:"call,omitempty"`
 	Contact *domain.RawContact `json:"contact,omitempty"`
@@ -22,7 +22,7 @@ type NewItem struct {
 	Error   *domain.BulkError  `json:"-"`
 }
 
-// ItemQuery selects items of a job in their order.
+// ItemQuery selects a page of a job's items. The page is in the order of the items in the job.
 type ItemQuery struct {
 	Limit   int
 	Cursor  string

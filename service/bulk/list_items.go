@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// BulkItems returns a page of a job's items in order. Errors: not_found, invalid_cursor.
+// BulkItems returns a page of a job's items in the order of the job. Errors: not_found, invalid_cursor.
 func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, q ItemQuery) (record.Page[*domain.BulkItem], error) {
 	out := record.Page[*domain.BulkItem]{Data: []*domain.BulkItem{}}
 	b, err := s.Bulk(ctx, p, id)
@@ -45,7 +45,7 @@ func (s *Service) BulkItems(ctx context.Context, p domain.Principal, id string, 
 	return out, nil
 }
 
-// readItems returns the items of one chunk with their results.
+// readItems returns the items of the job's chunk with this index, together with their results.
 func (s *Service) readItems(ctx context.Context, b *domain.Bulk, index int) ([]*domain.BulkItem, error) {
 	chunk := &domain.BulkChunk{BulkID: b.ID, WorkspaceID: b.WorkspaceID, Index: index}
 	if _, err := s.store.Get(ctx, chunk); err != nil {

@@ -33,7 +33,7 @@ func (s *Service) ListBulks(ctx context.Context, p domain.Principal, q record.Pa
 	return l, err
 }
 
-// readErrors sets the errors of a job from the stored errors of its items.
+// readErrors sets b.Errors to the stored errors of the job's items.
 func (s *Service) readErrors(ctx context.Context, b *domain.Bulk) error {
 	row := &domain.BulkErrors{BulkID: b.ID, WorkspaceID: b.WorkspaceID}
 	if b.Rejected+b.Failed > 0 {
@@ -51,7 +51,7 @@ func (s *Service) readErrors(ctx context.Context, b *domain.Bulk) error {
 	return nil
 }
 
-// withWaiting sets the reason for which a running job waits now.
+// withWaiting returns the job, for a running job with the reason for which it waits now.
 func (s *Service) withWaiting(b *domain.Bulk) *domain.Bulk {
 	if state := s.waitStateOf(b.ID); state != nil && !b.Final() {
 		b.Waiting, b.WaitingUntil = state.current()

@@ -12,17 +12,17 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Bounds for retries of an item with a temporary error. The delay comes from the error's retry_after. After an
-// unknown error the item is tried maxUnknownErrors times.
+// Limits for retrying an item after a temporary error. The delay is the error's retry_after within these bounds. After
+// maxUnknownErrors unknown errors the item fails.
 const (
 	minRetryDelay    = time.Second
 	maxRetryDelay    = 30 * time.Second
 	maxUnknownErrors = 5
 )
 
-// placeCalls places the calls of a job one by one, each as soon as it has a permit. It requests permits with the
+// placeCalls places the calls of a job one by one, each as soon as it has a call permit. It requests permits with the
 // weight of a campaign, so that the permits reserved for single calls stay free. A call outside its calling hours
-// does not block the calls behind it.
+// does not delay the calls that follow it in the job.
 func (r *run) placeCalls(ctx context.Context) error {
 	pid, err := r.service.cfg.Permits.OutboundLinesPID(r.job.WorkspaceID, r.job.Environment)
 	if err != nil {
@@ -51,8 +51,8 @@ func (r *run) placeCalls(ctx context.Context) error {
 	return r.placeHeld(ctx, permits)
 }
 
-// placeCall places one call, or holds it until its calling hours begin. Temporary errors are retried. Other errors
-// become the error of the item.
+// placeCall places one call, or holds it until its calling hours begin. It retries after temporary errors. It stores
+// any other error as the result of the item.
 func (r *run) placeCall(ctx context.Context, permits *lines.PermitWaiter, index int, o domain.NewCall) error {
 	for unknown := 0; ; {
 		var committed func()
@@ -121,7 +121,7 @@ func (r *run) placeDue(ctx context.Context, permits *lines.PermitWaiter) error {
 	return nil
 }
 
-// placeHeld waits for the calling hours of all held calls and places these calls.
+// placeHeld waits until the calling hours of each held call begin, and places these calls.
 func (r *run) placeHeld(ctx context.Context, permits *lines.PermitWaiter) error {
 	for {
 		if err := r.placeDue(ctx, permits); err != nil {
@@ -143,8 +143,8 @@ func (r *run) placeHeld(ctx context.Context, permits *lines.PermitWaiter) error 
 	}
 }
 
-// processedItems returns the processed items from index job.Next on. The unprocessed items between them wait for
-// their calling hours.
+// processedItems returns the indexes of the items that have a result, from job.Next on. The items between them were
+// held by an earlier run until their calling hours begin.
 func (r *run) processedItems(ctx context.Context) (map[int]bool, error) {
 	processed, after := make(map[int]bool), ""
 	if r.job.Next > 0 {
@@ -170,7 +170,7 @@ func retryDelay(err error) time.Duration {
 	return minRetryDelay
 }
 
-// waitReason returns the API's word for what a temporarily refused call waits for.
+// waitReason returns the value of the API field waiting for a temporary error of a call.
 func waitReason(err error) string {
 	if e, ok := errors.AsType[*domain.Error](err); ok {
 		if reason, ok := e.Extra["reason"].(string); ok {
@@ -180,7 +180,7 @@ func waitReason(err error) string {
 	return waitTrunk
 }
 
-// closedUntil reports whether err is outside_calling_hours, and returns when the calling hours begin.
+// closedUntil reports whether err is outside_calling_hours, and at which time the calling hours begin.
 func closedUntil(err error) (time.Time, bool) {
 	e, ok := errors.AsType[*domain.Error](err)
 	if !ok || e.Code != domain.CodeOutsideCallingHours {

@@ -36,8 +36,8 @@ func (s *Service) ResumeBulks(ctx context.Context, workspaceID string) error {
 	return commit.ForEachRow(ctx, s.store, "bulk", workspaceID, "open", s.RunBulk)
 }
 
-// run is one pass over the pending items of a job. Apart from a cancellation, the run is the only writer of the
-// job's row. After an error a new run continues from the stored state.
+// run is one pass over the pending items of a job. Apart from a cancellation, only the run writes the job's database
+// row. After an error a new run continues from the stored state.
 type run struct {
 	service      *Service
 	principal    domain.Principal
@@ -68,7 +68,7 @@ func (s *Service) runOnce(ctx context.Context, workspaceID, id string, wait *wai
 	return r.job.Pending, err
 }
 
-// readStoredErrors reads the stored errors of the items.
+// readStoredErrors reads the item errors that earlier runs of the job have stored.
 func (r *run) readStoredErrors(ctx context.Context) error {
 	stored := &domain.BulkErrors{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID}
 	_, err := r.service.store.Get(ctx, stored)
@@ -107,7 +107,7 @@ func (r *run) finish(ctx context.Context) (err error) {
 	return r.apply(ctx, func(b *domain.Bulk, c *commit.Change) { complete(b, c, blank) })
 }
 
-// complete marks a job as completed and deletes the contents of its items.
+// complete sets the status of a job to completed. It adds blank, the item chunks without their contents, to the commit.
 func complete(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
 	c.Puts = append(c.Puts, blank...)
 	now := record.Now()
@@ -115,7 +115,8 @@ func complete(b *domain.Bulk, c *commit.Change, blank []domain.Record) {
 	b.Done, b.Pending = b.Done+b.Pending, 0
 }
 
-// addJob adds the job's row, changed by f, to a commit. The caller calls committed after a successful commit.
+// addJob adds the job's database row, changed by f, to a commit. The caller must call committed after the commit has
+// succeeded.
 func (r *run) addJob(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (committed func()) {
 	next := r.job
 	next.Errors = slices.Clip(next.Errors)
@@ -126,7 +127,7 @@ func (r *run) addJob(c *commit.Change, f func(*domain.Bulk, *commit.Change)) (co
 	return func() { r.job, r.version, r.storedErrors = next, r.version+1, len(next.Errors) }
 }
 
-// apply commits the job's row, changed by f.
+// apply commits the job's database row, changed by f.
 func (r *run) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) error {
 	c := commit.Change{Workspace: r.job.WorkspaceID}
 	committed := r.addJob(&c, f)
@@ -137,8 +138,8 @@ func (r *run) apply(ctx context.Context, f func(*domain.Bulk, *commit.Change)) e
 	return err
 }
 
-// addResult adds the result of an item and the job's new counters to a commit. The caller calls committed after a
-// successful commit.
+// addResult adds the result of an item and the job's new counters to a commit. The caller must call committed after
+// the commit has succeeded.
 func (r *run) addResult(c *commit.Change, item domain.BulkItem) (committed func()) {
 	next := r.nextPending(item.Index)
 	c.Guards = append(c.Guards, commit.Absent(item.Key()))
@@ -155,7 +156,7 @@ func (r *run) addResult(c *commit.Change, item domain.BulkItem) (committed func(
 	})
 }
 
-// item returns the result row of an item: done without an error, otherwise failed.
+// item returns the result of the item with this index: done if err is nil, otherwise failed.
 func (r *run) item(index int, err error) domain.BulkItem {
 	item := domain.BulkItem{BulkID: r.job.ID, WorkspaceID: r.job.WorkspaceID, Index: index, Status: domain.ItemDone}
 	if e := itemError(index, err); e != nil {
@@ -164,7 +165,8 @@ func (r *run) item(index int, err error) domain.BulkItem {
 	return item
 }
 
-// nextPending returns the first index that may be pending after the item processed has its result.
+// nextPending returns the lowest index of an item that may be pending once the item with the index processed has its
+// result.
 func (r *run) nextPending(processed int) int {
 	r.examined = max(r.examined, processed+1)
 	for ; r.firstPending < r.examined; r.firstPending++ {
@@ -175,7 +177,7 @@ func (r *run) nextPending(processed int) int {
 	return r.firstPending
 }
 
-// items yields the pending items of a job in order. An unreadable chunk yields the index -1.
+// items yields the pending items of a job in order. If it cannot read a chunk of items, it yields the index -1 and ends.
 func (r *run) items(ctx context.Context) iter.Seq2[int, NewItem] {
 	return func(yield func(int, NewItem) bool) {
 		for i := r.job.Next / domain.BulkChunkSize; i*domain.BulkChunkSize < r.job.Total; i++ {
@@ -203,7 +205,7 @@ func (r *run) items(ctx context.Context) iter.Seq2[int, NewItem] {
 
 var errUnreadableItems = errors.New("the stored items of a bulk job cannot be read")
 
-// fail commits an error as the result of an item.
+// fail commits the error cause as the result of an item.
 func (r *run) fail(ctx context.Context, index int, cause error) error {
 	c := commit.Change{Workspace: r.job.WorkspaceID}
 	committed := r.addResult(&c, r.item(index, cause))
@@ -214,7 +216,7 @@ func (r *run) fail(ctx context.Context, index int, cause error) error {
 	return err
 }
 
-// failAll completes a job whose pending items can no longer succeed: all of them get the error cause.
+// failAll completes a job whose pending items can no longer succeed. Each of them gets the error cause as its result.
 func (r *run) failAll(ctx context.Context, cause error) error {
 	var failed []domain.BulkItem
 	for index := range r.items(ctx) {

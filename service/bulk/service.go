@@ -22,7 +22,7 @@ type Placement struct {
 	Order  domain.NewCall
 	CallID string
 	Permit func(ctx context.Context) (lines.Permit, error) // waits for the permit of the call
-	More   func(*commit.Change, *domain.Call)              // adds to the commit that opens the call
+	More   func(*commit.Change, *domain.Call)              // adds changes to the commit that creates the call
 }
 
 // Config holds the dependencies of a Service.
@@ -39,13 +39,13 @@ type Config struct {
 	SMS        messages
 	Scripts    scripts
 	Zones      *calendar.SharedZones
-	// PlaceCall places a call; see calls.Service.Place.
+	// PlaceCall places a call as soon as it has a call permit.
 	PlaceCall func(ctx context.Context, p domain.Principal, placement Placement) (*domain.Call, error)
 	// ImportDNC adds numbers to a do-not-call list.
 	ImportDNC func(ctx context.Context, p domain.Principal, listID string, rows iter.Seq2[domain.RawNumber, error]) error
 }
 
-// node is the node that runs the jobs.
+// node gives access to the state of the node that runs the jobs.
 type node interface {
 	// Context returns a context that ends when the node stops.
 	Context() context.Context
@@ -53,17 +53,17 @@ type node interface {
 	Quarantined() bool
 }
 
-// permitActors finds the actor that grants permits for outbound calls.
+// permitActors finds the actor that grants permits for outbound calls in a workspace.
 type permitActors interface {
 	OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error)
 }
 
-// jobRunner runs functions in the background.
+// jobRunner runs one function per name in the background.
 type jobRunner interface {
 	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
-	// StopAndWait stops work and waits for its end.
+	// StopAndWait cancels the function with this name and waits until the function has returned.
 	StopAndWait(name string)
-	// Stop stops work without waiting.
+	// Stop cancels the function with this name without waiting.
 	Stop(name string)
 }
 
@@ -73,14 +73,15 @@ type campaigns interface {
 
 // contactImports adds contacts to campaigns.
 type contactImports interface {
-	// ImportContacts adds contacts in one commit. more adds to that commit and sees up to maxErrors errors of rows.
+	// ImportContacts adds contacts in one commit. more adds changes to that commit and gets up to maxErrors errors of
+	// refused contacts.
 	ImportContacts(
 		ctx context.Context, p domain.Principal, campaignID string, rows contactlist.ContactRows, maxErrors int, more func(*commit.Change, *contactlist.Import),
 	) (contactlist.UploadSummary, error)
 }
 
 type dncLists interface {
-	// ListExists returns a validation error for param if the list does not exist.
+	// ListExists returns a validation error for the field param if the do-not-call list does not exist.
 	ListExists(ctx context.Context, p domain.Principal, param, id string) error
 }
 
@@ -88,7 +89,7 @@ type dncLists interface {
 type messages interface {
 	// CheckSMSRoutes returns an error if the workspace has no route for messages.
 	CheckSMSRoutes(ctx context.Context, p domain.Principal) error
-	// QueueMessage queues a message with this id. more adds to its commit.
+	// QueueMessage queues a message with this id. The functions in more add changes to the commit of the message.
 	QueueMessage(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error)
 }
 

@@ -58,7 +58,8 @@ func (s *Service) StartBulk(ctx context.Context, p domain.Principal, o NewJob) (
 	return b, nil
 }
 
-// newChunks returns the chunk rows of a job's items, and counts accepted and rejected items.
+// newChunks returns the database rows with the items of a job, in chunks, and sets the job's numbers of accepted and
+// rejected items.
 func newChunks(b *domain.Bulk, items []NewItem) ([]domain.Record, error) {
 	var rows []domain.Record
 	for start := 0; start < len(items); start += domain.BulkChunkSize {

@@ -6,31 +6,32 @@ import (
 	"time"
 )
 
-// Values of the API field waiting: why a bulk job does not continue now.
+// Values of the API field waiting, which tells why a bulk job does not continue now.
 const (
 	waitPermit       = "line"
 	waitTrunk        = "trunk"
 	waitCallingHours = "calling_hours"
 )
 
-// maxSleep limits one sleep until calling hours begin, because the system clock may be set during the sleep.
+// maxSleep is the longest single sleep while a job waits for calling hours. The system clock may be changed during a
+// sleep, so the job checks the time again after it.
 const maxSleep = 30 * time.Second
 
-// waitState is what a running job waits for. It is not stored: the next run computes it again.
+// waitState describes why a running job waits now. It is not stored, because the next run computes it again.
 type waitState struct {
 	mu        sync.Mutex
 	reason    string            // reason of the current item; "": not waiting
 	heldItems map[int]time.Time // start of the calling hours, by index of the held item
 }
 
-// setReason sets the reason for which the current item waits; "" ends the wait.
+// setReason sets the reason for which the current item waits. The reason "" means that the item does not wait.
 func (w *waitState) setReason(reason string) {
 	w.mu.Lock()
 	w.reason = reason
 	w.mu.Unlock()
 }
 
-// hold delays an item until its calling hours begin.
+// hold records that an item waits until its calling hours begin at the time until.
 func (w *waitState) hold(index int, until time.Time) {
 	w.mu.Lock()
 	if w.heldItems == nil {
@@ -54,7 +55,7 @@ func (w *waitState) clear() {
 	w.mu.Unlock()
 }
 
-// until returns when the calling hours of a held item begin; false if the item is not held.
+// until returns the time at which the calling hours of a held item begin. It returns false if the item is not held.
 func (w *waitState) until(index int) (time.Time, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,8 +63,8 @@ func (w *waitState) until(index int) (time.Time, bool) {
 	return t, ok
 }
 
-// due returns the held items whose calling hours have begun at time now, sorted by index. next is the earliest
-// start for the others, zero if there are none.
+// due returns the indexes of the held items whose calling hours have begun at time now, in ascending order. next is the
+// earliest time at which the calling hours of another held item begin, or zero if there is none.
 func (w *waitState) due(now time.Time) (open []int, next time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +80,7 @@ func (w *waitState) due(now time.Time) (open []int, next time.Time) {
 	return open, next
 }
 
-// current returns the reason for which the job waits, and until when, if known.
+// current returns the reason for which the job waits and, if it is known, the time at which the wait ends.
 func (w *waitState) current() (reason string, until *time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +95,7 @@ func (w *waitState) current() (reason string, until *time.Time) {
 	return w.reason, until
 }
 
-// waitStateOf returns the wait state of a job; nil if the job is not running in this process.
+// waitStateOf returns the wait state of a job, or nil if the job is not running in this process.
 func (s *Service) waitStateOf(id string) *waitState {
 	v, _ := s.running.Load(id)
 	w, _ := v.(*waitState)

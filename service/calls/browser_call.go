@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// Numbers and name in the record of a call from a browser.
+// The numbers and the caller's name in the record of a call from a browser.
 const (
 	browserCaller     = "+15005550000"
 	browserCallerName = "Browser"
@@ -24,7 +24,7 @@ type BrowserCallRequest struct {
 	From    string // the caller's number; "": browserCaller
 }
 
-// BrowserCall controls the browser's side of a call to an agent.
+// BrowserCall controls the caller's side of a call from a browser to an agent.
 type BrowserCall struct {
 	CallID string
 	Say    func(mu []byte)   // sends 8 kHz mono µ-law audio of any length, paced in real time
@@ -81,8 +81,8 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 	}
 }
 
-// transcriptWatch removes the watcher of a call's transcript when the call has ended. The call may end before its
-// id is known.
+// transcriptWatch removes the watcher of a call's transcript after the call has ended. It waits for both events, the end
+// of the call and the call's id, because a call may end before its id is known.
 type transcriptWatch struct {
 	calls  *testcalls.Registry
 	mu     sync.Mutex

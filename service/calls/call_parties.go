@@ -12,7 +12,7 @@ import (
 )
 
 // parties are the caller and the callee of an outbound call. If the callee is a registered phone of the workspace,
-// contacts are its SIP contacts and its extension stands in place of the number.
+// contacts are its SIP contacts, and the field for the callee's number holds the phone's extension.
 type parties struct {
 	from     string
 	to       domain.Number
@@ -57,8 +57,8 @@ func (s *Service) phoneCallerID(ctx context.Context, p domain.Principal, from st
 	return cmp.Or(slices.Concat([]string{from}, own, []string{agentCallerID})...), err
 }
 
-// checkCallingHours returns outside_calling_hours with next_allowed_at if the number may not be called now. Without
-// hours (nil) any time is allowed.
+// checkCallingHours returns the error outside_calling_hours, with next_allowed_at, if the number may not be called now.
+// If h is nil, calls are allowed at any time.
 func (s *Service) checkCallingHours(h *domain.CallingHours, to domain.Number) error {
 	if h == nil {
 		return nil

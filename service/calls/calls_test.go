@@ -15,7 +15,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// putCall stores a call with this status. Its transcript is one sentence of the caller, if said is not empty.
+// putCall stores a call with this id and status. If said is not empty, the call has a transcript with that sentence of
+// the caller.
 func putCall(t *testing.T, n *fakeNode, id string, status domain.CallStatus, said string) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)

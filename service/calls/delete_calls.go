@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// DeleteCall deletes a call that has ended, with its recording, transcript and SIP messages. Its events and its
-// ledger line stay until their own retention ends. Errors: not_found; invalid_state while the call is live.
+// DeleteCall deletes a call that has ended, with its recording, transcript and SIP messages. The call's events and its
+// line in the billing ledger stay until their own retention ends. Errors: not_found; invalid_state while the call is live.
 func (s *Service) DeleteCall(ctx context.Context, p domain.Principal, id string) error {
 	c, err := s.Call(ctx, p, id)
 	if err != nil {

@@ -70,7 +70,7 @@ func (f *fakeActor) received() []any {
 	return append([]any(nil), f.got...)
 }
 
-// fakeNode implements the interfaces of calls.Config for one workspace, ws_1.
+// fakeNode is a fake of all dependencies in calls.Config, for the workspace ws_1.
 type fakeNode struct {
 	lines, trunks, numbers, calls *fakeActor
 
@@ -177,7 +177,7 @@ func (n *fakeNode) Delete(_ context.Context, _, name string) error {
 	return nil
 }
 
-// userAgent is a fake of leg.DialogOpener.
+// userAgent is a fake SIP user agent that implements leg.DialogOpener.
 type userAgent struct{}
 
 func (userAgent) CallID(attempt string, _ int) string     { return attempt }

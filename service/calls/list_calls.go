@@ -18,8 +18,8 @@ type Query struct {
 	Said       domain.TranscriptQuery // words in the transcript; nil: any transcript
 }
 
-// ListCalls returns a page of calls. Errors: not_found for an unknown campaign;
-// rate_limit_exceeded while another search in transcripts runs.
+// ListCalls returns a page of calls. Errors: not_found for an unknown campaign; rate_limit_exceeded while another
+// transcript search of the workspace runs.
 func (s *Service) ListCalls(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.Call], error) {
 	if q.CampaignID != "" {
 		if _, err := s.cfg.Campaigns.Campaign(ctx, p, q.CampaignID); err != nil {
@@ -43,7 +43,7 @@ func (s *Service) ListCalls(ctx context.Context, p domain.Principal, q Query) (r
 	return page, err
 }
 
-// index returns the name of the index with the fewest calls that the query does not match.
+// index returns the name of the index that contains all matching calls and the fewest others.
 func (q *Query) index(p domain.Principal) string {
 	switch {
 	case q.ContactID != "":
@@ -60,7 +60,7 @@ func (q *Query) index(p domain.Principal) string {
 	return record.EnvironmentIndex(p)
 }
 
-// matches reports whether the query matches a call, apart from its transcript.
+// matches reports whether a call matches all filters of the query except Said.
 func (q *Query) matches(p domain.Principal, c *domain.Call) bool {
 	return c.Environment == p.Environment && (q.CampaignID == "" || c.CampaignID == q.CampaignID) &&
 		(q.Status == "" || q.Status == "active" && !c.Final() || string(c.Status) == q.Status) &&

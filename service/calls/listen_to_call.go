@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// ListenMode decides which party of a call hears the listener. The listener hears both parties in each mode.
+// ListenMode says which parties of a call hear the listener. The listener hears both parties in each mode.
 type ListenMode string
 
 // The modes of a listener.
@@ -20,8 +20,8 @@ const (
 	Barge   ListenMode = "barge"   // both parties hear the listener
 )
 
-// Format of the audio to and from a listener: µ-law, one channel. ListenRate is the sampling rate in Hz,
-// ListenFrame the length of a 20 ms frame in bytes.
+// The format of the audio to and from a listener is µ-law with one channel. ListenRate is the sampling rate in Hz,
+// and ListenFrame is the length of a 20 ms frame in bytes.
 const (
 	ListenRate  = 8000
 	ListenFrame = 160
@@ -33,8 +33,8 @@ type LiveAudio struct {
 	Leave func()          // ends listening; may be called more than once
 }
 
-// ListenCall connects a listener to a live call. out receives the audio frames; it must neither block nor call
-// Leave. Errors: not_found, invalid_state, unavailable.
+// ListenCall connects a listener to a live call. The function out receives the audio frames. It must neither block nor
+// call Leave. Errors: not_found, invalid_state, unavailable.
 func (s *Service) ListenCall(ctx context.Context, p domain.Principal, callID string, mode ListenMode, out func(frame []byte)) (LiveAudio, error) {
 	c, pid, err := s.liveCall(ctx, p, callID)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// liveCall returns a call that has not ended, and the actor that owns the calls of its workspace.
+// liveCall returns a call that has not ended, and the calls actor of its workspace. Errors: not_found, invalid_state.
 func (s *Service) liveCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, *actor.PID, error) {
 	c, err := record.LiveCall(ctx, s.store, p, id)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) PressInCall(ctx context.Context, p domain.Principal, id, digit
 	return s.sendCommand(ctx, p, id, func(callID string) any { return call.SendDigits{CallID: callID, Digits: digits} })
 }
 
-// sendCommand sends a message about a live call to the calls actor and returns the call as it is afterwards.
+// sendCommand sends a message about a live call to the calls actor and returns the call.
 func (s *Service) sendCommand(ctx context.Context, p domain.Principal, id string, message func(callID string) any) (*domain.Call, error) {
 	c, pid, err := s.liveCall(ctx, p, id)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// numberReservation is how long the numbers actor reserves a number until its call opens.
+// numberReservation is how long the numbers actor reserves a number for a call that is not committed yet.
 const numberReservation = 15 * time.Second
 
-// requestNumberPermission asks the numbers actor, right before a call opens, whether the number may be called.
+// requestNumberPermission asks the numbers actor, right before the call is committed, whether the number may be called.
 // Phones of the workspace need no permission.
 func (s *Service) requestNumberPermission(ctx context.Context, owner *actor.PID, c *domain.Call, toPhone bool) (numbers.NumberGranted, error) {
 	if toPhone {

@@ -22,14 +22,14 @@ import (
 type Placement struct {
 	Order  domain.NewCall
 	CallID string
-	// Permit returns the permit of the call and may wait for it. If Permit is nil, the call gets a permit that is
-	// free now, or the error concurrent_limit_exceeded.
+	// Permit returns the call permit and may wait for it. If Permit is nil, the call gets a permit only if one is free
+	// now. Otherwise the error is concurrent_limit_exceeded.
 	Permit func(ctx context.Context) (lines.Permit, error)
-	// More adds to the commit that opens the call. It may be nil.
+	// More adds changes to the commit that creates the call. It may be nil.
 	More func(*commit.Change, *domain.Call)
 }
 
-// PlaceCall places a call if a permit is free now. A repeated request with the same Idempotency-Key gets the call
+// PlaceCall places a call if a call permit is free now. A repeated request with the same Idempotency-Key gets the call
 // of the first request.
 func (s *Service) PlaceCall(ctx context.Context, p domain.Principal, o domain.NewCall) (*domain.Call, error) {
 	if placed, err := record.CreatedBySameRequest[domain.Call](ctx, s.store, p, domain.PrefixCall); placed != nil || err != nil {
@@ -38,8 +38,7 @@ func (s *Service) PlaceCall(ctx context.Context, p domain.Principal, o domain.Ne
 	return s.Place(ctx, p, Placement{Order: o, CallID: record.RequestResourceID(ctx, domain.PrefixCall)})
 }
 
-// Place checks a call request, gets a permit and a trunk slot, commits the opening of the call and starts its
-// actor.
+// Place checks a call request, gets a call permit and a trunk slot, commits the new call and starts the call's actor.
 func (s *Service) Place(ctx context.Context, p domain.Principal, placement Placement) (*domain.Call, error) {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil {
@@ -95,7 +94,8 @@ func (s *Service) Place(ctx context.Context, p domain.Principal, placement Place
 	return &placed, nil
 }
 
-// placementActors are the actors from which a new call gets permit, slot, number permission and its actor.
+// placementActors are the actors that grant a new call its permit, its trunk slot and the permission for its number,
+// and the actor that starts the call.
 type placementActors struct{ lines, trunks, numbers, calls *actor.PID }
 
 func (s *Service) placementActors(workspaceID string, env domain.Environment) (a placementActors, err error) {
@@ -112,7 +112,7 @@ func (s *Service) placementActors(workspaceID string, env domain.Environment) (a
 	return a, err
 }
 
-// getPermit returns the permit of a placement: from the placement itself, or a permit that is free now.
+// getPermit returns a call permit. It calls placement.Permit or, if that is nil, requests a permit that is free now.
 func (s *Service) getPermit(ctx context.Context, placement *Placement, from *actor.PID) (lines.Permit, error) {
 	if placement.Permit != nil {
 		return placement.Permit(ctx)
@@ -120,8 +120,8 @@ func (s *Service) getPermit(ctx context.Context, placement *Placement, from *act
 	return mailbox.Ask[lines.Permit](ctx, s.cfg.System, from, lines.TryPermit{})
 }
 
-// checkStillAllowed checks again what may have changed since the first check of the request: admission and calling
-// hours.
+// checkStillAllowed repeats the checks whose result may have changed since the request arrived: the node's admission
+// of new calls and the calling hours.
 func (s *Service) checkStillAllowed(ctx context.Context, o *domain.NewCall, callee *parties) error {
 	if err := ctx.Err(); err != nil { // the client has gone or the deadline has passed
 		return err
@@ -160,7 +160,7 @@ func (s *Service) newCall(ctx context.Context, p domain.Principal, w *domain.Wor
 	return c, script, callee, nil
 }
 
-// firstAttempt returns the attempt row of a call. It is committed before the INVITE is sent.
+// firstAttempt returns the database row for the first attempt of a call. It is committed before the INVITE is sent.
 func (s *Service) firstAttempt(c *domain.Call, slot *trunk.Slot) *domain.Attempt {
 	return &domain.Attempt{
 		ID: c.ID, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CallID: c.ID, Number: 1, Direction: c.Direction, OpenedAt: record.Now(),

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/calls"
 )
 
-// callID is the id of the calls in these tests.
+// callID is the id of the call that these tests place.
 const callID = "call_01J00000000000000000000001"
 
 // waitForMessage waits until an actor has received a message of type T.

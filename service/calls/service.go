@@ -43,21 +43,21 @@ type Config struct {
 	TestCalls       *testcalls.Registry
 	// TestCall places a call from the test carrier to this service. It is nil if there is no test carrier.
 	TestCall func(ctx context.Context, o testcarrier.CallRequest) error
-	// BrowserCall places a call from the test carrier whose audio comes from a browser. It is nil if there is no
-	// test carrier.
+	// BrowserCall places a call from the test carrier with the audio of a browser. It is nil if there is no test carrier.
 	BrowserCall func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 	Log         *slog.Logger
 }
 
-// callActors returns the actors of a workspace. Errors: as record.Workspaces.WorkspaceNotFound.
+// callActors returns the actors of a workspace. The error is not_found or unavailable if the workspace has no actors
+// on this node.
 type callActors interface {
 	CallsPID(workspaceID string) (*actor.PID, error)
 	TrunksPID(workspaceID string) (*actor.PID, error)
 	NumbersPID(workspaceID string) (*actor.PID, error)
 }
 
-// permitActors returns the actors that grant permits in a workspace. Errors: as
-// record.Workspaces.WorkspaceNotFound.
+// permitActors returns the actors that grant call permits in a workspace. The error is not_found or unavailable if the
+// workspace has no actors on this node.
 type permitActors interface {
 	// OutboundLinesPID returns the actor that grants permits for outbound calls in an environment.
 	OutboundLinesPID(workspaceID string, env domain.Environment) (*actor.PID, error)
@@ -73,15 +73,15 @@ type admission interface {
 	CheckInboundCallAdmission() error
 }
 
-// opener commits the opening of calls.
+// opener commits new calls.
 type opener interface {
-	// OpenCall commits the rows of a call before its INVITE.
+	// OpenCall commits the database rows of a new call before its INVITE is sent.
 	OpenCall(ctx context.Context, o call.OpeningCommit) error
 }
 
-// transferTargets resolves the targets of transfers.
+// transferTargets finds the number or phone to which a call is transferred.
 type transferTargets interface {
-	// FindTransferTarget checks the number, or finds the phone, of a transfer destination. Errors:
+	// FindTransferTarget checks the number of a transfer destination, or finds its phone. Errors:
 	// destination_not_allowed, spend_cap_reached, dnc_blocked, validation_failed.
 	FindTransferTarget(ctx context.Context, c *domain.Call, t *domain.AgentTransfer, to call.TransferDestination) (transferleg.Target, error)
 }
@@ -106,7 +106,7 @@ type phones interface {
 	FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error)
 }
 
-// callerIDs are the numbers that a workspace may show as caller ID.
+// callerIDs returns and checks the numbers that a workspace may show as caller ID.
 type callerIDs interface {
 	CallerIDs(ctx context.Context, p domain.Principal) ([]string, error)
 	// CheckCallerID returns caller_id_not_allowed if the workspace may not show the number.
@@ -125,7 +125,7 @@ type recordings interface {
 
 // traces holds the SIP messages of live calls in memory.
 type traces interface {
-	// Trace returns the SIP messages of a live call so far; nil if there are none.
+	// Trace returns the SIP messages of a live call so far, or nil if there are none.
 	Trace(c *domain.Call) *domain.CallTrace
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// CallTrace returns the SIP messages of a call. For a live call these are the messages so far.
+// CallTrace returns the SIP messages of a call. For a live call, it returns the messages so far.
 func (s *Service) CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error) {
 	t, err := s.findTrace(ctx, p, id)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // testCallTimeout is how long a call of the test carrier may take until this service accepts or refuses it.
 const testCallTimeout = 6 * time.Second
 
-// SIP status codes of refused calls.
+// SIP status codes with which this service refuses calls of the test carrier.
 const (
 	sipNotFound = 404
 	sipBusyHere = 486
@@ -60,7 +60,7 @@ func testCallTimeoutError() error {
 	return domain.Errorf(domain.CodeUnavailable, "the service did not accept the call in time; try again").With("retry_after", 1)
 }
 
-// checkTestCalls returns an error if p may not use calls of the test carrier now.
+// checkTestCalls returns an error if p may not use the test carrier, or if there is none.
 func (s *Service) checkTestCalls(p domain.Principal, hasCarrier bool) error {
 	switch {
 	case p.Environment != domain.Test:
@@ -85,7 +85,7 @@ func (s *Service) testCallError(ctx context.Context, p domain.Principal, err err
 	return domain.Errorf(domain.CodeUnavailable, "the call was refused: %d %s", refused.Code, refused.Phrase).With("retry_after", 1)
 }
 
-// inboundLimitError returns concurrent_limit_exceeded with the number of live inbound calls.
+// inboundLimitError returns the error concurrent_limit_exceeded with the number of live inbound calls.
 func (s *Service) inboundLimitError(ctx context.Context, p domain.Principal) error {
 	pid, err := s.cfg.Permits.InboundLinesPID(p.WorkspaceID)
 	if err != nil {

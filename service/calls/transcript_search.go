@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// maxSearchedTranscripts is how many transcripts one page of a search reads at most.
+// maxSearchedTranscripts is the maximum number of transcripts that a search reads for one page of calls.
 const maxSearchedTranscripts = 300
 
-// beginSearch reserves the transcript search of a workspace. Only one search runs at a time in a workspace. Errors:
-// rate_limit_exceeded.
+// beginSearch starts a transcript search in a workspace, and end ends it. If another search in the workspace is running,
+// it returns rate_limit_exceeded.
 func (s *Service) beginSearch(workspaceID string) (end func(), err error) {
 	if _, busy := s.searches.LoadOrStore(workspaceID, true); busy {
 		return nil, domain.Errorf(domain.CodeRateLimit, "another transcript search is running in this workspace; try again").With("limit", 1).With("retry_after", 1)
@@ -30,8 +30,8 @@ type transcriptSearch struct {
 	err       error // first error of the store, which ends the search
 }
 
-// matches reports whether the transcript of a call contains the words. A damaged transcript is skipped, because it
-// would otherwise end every search.
+// matches reports whether the transcript of a call contains the words. It skips a damaged transcript, because an error
+// would make every search of the workspace fail.
 func (t *transcriptSearch) matches(ctx context.Context, c *domain.Call) bool {
 	if !c.TranscriptAvailable || t.err != nil {
 		return false

@@ -9,17 +9,17 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Transfer is a request to transfer the caller of a live call. Exactly one of To, Phone and Destination names the
-// target.
+// Transfer is a request to transfer the caller of a live call. Exactly one of To, Phone and Destination must be set.
 type Transfer struct {
 	To          string              // E.164, or national in the workspace's default country
 	Phone       string              // extension or id
 	Destination string              // name of one of the agent's transfer destinations
 	Mode        domain.TransferMode // default: the mode of the destination, else bridge
-	Summary     string              // spoken to the target before the caller is connected
+	Summary     string              // spoken to the transfer target before the caller is connected
 }
 
-// TransferCall transfers the caller of a live call. Errors: not_found, invalid_state, and those of transferTargets.
+// TransferCall transfers the caller of a live call. Errors: not_found, invalid_state, destination_not_allowed,
+// spend_cap_reached, dnc_blocked, validation_failed.
 func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id string, o Transfer) (*domain.Call, error) {
 	c, pid, err := s.liveCall(ctx, p, id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Service) TransferCall(ctx context.Context, p domain.Principal, id strin
 	return &done.Call, err
 }
 
-// transferDestinations returns the transfer destinations of an agent. A deleted agent has none.
+// transferDestinations returns the transfer destinations of an agent. They are empty if the agent was deleted.
 func (s *Service) transferDestinations(ctx context.Context, p domain.Principal, agentID string) (domain.AgentTransfer, error) {
 	if agentID == "" {
 		return domain.AgentTransfer{}, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// node is a fake node that records the calls of the service. Campaigns have no actors.
+// node is a fake of the service's dependencies that records its method calls. Its campaigns have no actors.
 type node struct {
 	store *pebbletest.Store
 	calls []string // methods with their arguments
@@ -125,7 +125,7 @@ func (f *fixture) create(t *testing.T, c *domain.Campaign, list ...string) *doma
 	return created.Campaign
 }
 
-// webhooks returns the events of a campaign's webhook endpoints by URL.
+// webhooks returns the webhook endpoints of a campaign, as a map from URL to subscribed event types.
 func (f *fixture) webhooks(t *testing.T, c *domain.Campaign) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)

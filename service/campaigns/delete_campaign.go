@@ -18,9 +18,9 @@ const (
 	callsPerRead     = 100
 )
 
-// DeleteCampaign deletes a draft, or a campaign that has ended and has no live calls. The campaign is gone when
-// DeleteCampaign returns. Its contacts, results, calls, transcripts, recordings, webhook endpoints, exports and
-// bulk jobs are deleted in the background. The ledger keeps its lines, which contain no numbers.
+// DeleteCampaign deletes a draft, or a campaign that has ended and has no live calls. The API does not show the campaign
+// any more when DeleteCampaign returns. A background task deletes its contacts, results, calls, transcripts, recordings,
+// webhook endpoints, exports and bulk jobs. The billing ledger keeps its lines, which contain no phone numbers.
 func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id string) error {
 	c, err := s.Campaign(ctx, p, id)
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *Service) DeleteCampaign(ctx context.Context, p domain.Principal, id str
 	return nil
 }
 
-// markDeleted deletes the row of a campaign and its webhook endpoints in one commit. A DeletedCampaign row records
-// that the data is still to be deleted.
+// markDeleted deletes the database rows of a campaign and of its webhook endpoints in one commit. The commit adds a
+// DeletedCampaign row, which records that the campaign's data must still be deleted.
 func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string) ([]*domain.Webhook, error) {
 	for range record.MaxTries {
 		c, version, err := record.Get[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign, id)
@@ -89,7 +89,7 @@ func (s *Service) markDeleted(ctx context.Context, p domain.Principal, id string
 	return nil, domain.Errorf(domain.CodeUnavailable, "other requests keep changing the campaign; try again").With("retry_after", 1)
 }
 
-// ResumeDeletions continues the deletions of campaign data that were interrupted by a restart.
+// ResumeDeletions continues to delete the data of deleted campaigns after a restart.
 func (s *Service) ResumeDeletions(ctx context.Context, workspaceID string) error {
 	var deleted []*domain.DeletedCampaign
 	if err := commit.ForEachRow(ctx, s.store, "doomed", workspaceID, "all", func(x *domain.DeletedCampaign) { deleted = append(deleted, x) }); err != nil {
@@ -120,8 +120,8 @@ func (s *Service) deleteData(ctx context.Context, x *domain.DeletedCampaign) {
 	}
 }
 
-// deleteDataOnce deletes the data of a deleted campaign. Calls whose recordings are still being stored wait for a
-// later run, except if force is set. The DeletedCampaign row is deleted last.
+// deleteDataOnce deletes the data of a deleted campaign. If force is not set, it skips calls whose recordings are still
+// being stored, and done is false. It deletes the DeletedCampaign row last.
 func (s *Service) deleteDataOnce(ctx context.Context, x *domain.DeletedCampaign, force bool) (done bool, err error) {
 	for _, k := range campaignRowKinds() {
 		if err = s.deleteRowsOfKind(ctx, x, k.Kind, k.Fresh); err != nil {
@@ -141,13 +141,13 @@ func (s *Service) deleteDataOnce(ctx context.Context, x *domain.DeletedCampaign,
 	return err == nil, err
 }
 
-// campaignRowKind is a kind of rows whose ids begin with the campaign's id.
+// campaignRowKind is a kind of database rows whose ids begin with the campaign's id.
 type campaignRowKind struct {
 	Kind  string
 	Fresh func() domain.Record
 }
 
-// campaignRowKinds returns all kinds of rows that belong to one campaign by their id.
+// campaignRowKinds returns all kinds of database rows whose ids begin with the campaign's id.
 func campaignRowKinds() []campaignRowKind {
 	return []campaignRowKind{
 		{"chunk", func() domain.Record { return &domain.ContactChunk{} }},
@@ -212,7 +212,8 @@ func (s *Service) deleteJobs(ctx context.Context, x *domain.DeletedCampaign) err
 	return nil
 }
 
-// deleteCalls deletes the campaign's calls with their data. all is false if some calls wait for their recordings.
+// deleteCalls deletes the campaign's calls with their data. all is false if recordings of some calls are still being
+// stored.
 func (s *Service) deleteCalls(ctx context.Context, x *domain.DeletedCampaign, force bool) (all bool, err error) {
 	q := commit.Query{Kind: "call", Workspace: x.WorkspaceID, Index: "campaign=" + x.CampaignID, Oldest: true, Limit: callsPerRead}
 	for all = true; ; {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// destinationCheckLimit is how long the start of a campaign checks its contacts at most.
+// destinationCheckLimit is the maximum time that the start of a campaign spends on checking its contacts.
 const destinationCheckLimit = time.Second
 
 // destinationWarnings returns a warning if pending contacts have numbers that the workspace may not call. Uploads

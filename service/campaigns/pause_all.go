@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// PauseAll pauses the running and scheduled campaigns of a store that no service has open, and returns their
-// number. A restored store does not contain the latest calls, so its campaigns would call contacts again.
+// PauseAll pauses the running and scheduled campaigns of a store that no node is using, and returns their number. It
+// is meant for a restored store: this store lacks the latest calls, so its campaigns would call contacts again.
 func PauseAll(ctx context.Context, store commit.Store, reason string) (paused int, err error) {
 	all, err := record.AllWorkspaces(ctx, store)
 	if err != nil {
@@ -39,7 +39,7 @@ func PauseAll(ctx context.Context, store commit.Store, reason string) (paused in
 	return paused, nil
 }
 
-// pauseStored commits the pause of a campaign with its event.
+// pauseStored commits the paused status of a campaign together with its event.
 func pauseStored(ctx context.Context, store commit.Store, c *domain.Campaign, reason string) error {
 	version, err := store.Get(ctx, c)
 	if err != nil {

@@ -13,7 +13,7 @@ type Query struct {
 }
 
 // CreatedCampaign is a new campaign with the summary of its inline contacts. WebhookSecret is the secret of the
-// webhook endpoints that were created from its webhooks map; "" if there are none.
+// webhook endpoints that were created from its webhooks map. It is "" if there are none.
 type CreatedCampaign struct {
 	Campaign      *domain.Campaign
 	Upload        contactlist.UploadSummary

@@ -57,7 +57,7 @@ type campaignActors interface {
 	CampaignChanged(c *domain.Campaign)
 }
 
-// webhookActors notifies the webhook actors and the outbox of a workspace about endpoints.
+// webhookActors informs the webhook actors and the outbox of a workspace about changed webhook endpoints.
 type webhookActors interface {
 	LockSettings(workspaceID string) (unlock func(), err error)
 	WebhookCreating(w *domain.Webhook)
@@ -117,7 +117,7 @@ type Service struct {
 	blobs      blobDeleter
 	script     func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
 	callerIDs  func(ctx context.Context, p domain.Principal) ([]string, error)
-	// environments caches the environment of campaigns by campaign id.
+	// environments caches the environment of each campaign by campaign id, because it never changes.
 	environments storecache.Cache[domain.Environment]
 	log          *slog.Logger
 }
@@ -131,8 +131,8 @@ func New(c Config) *Service {
 	}
 }
 
-// CreateCampaign commits a campaign with its inline contacts in rows, and starts its actor. The campaign dials only
-// after its start. secret signs deliveries to its webhooks; an empty secret is replaced by a random one.
+// CreateCampaign commits a campaign with the contacts in rows, and starts its actor. The campaign dials only after
+// StartCampaign. secret signs deliveries to its webhooks. If secret is empty, CreateCampaign generates one.
 func (s *Service) CreateCampaign(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error],
 ) (CreatedCampaign, error) {
@@ -195,8 +195,8 @@ func (s *Service) CreateCampaign(
 	return CreatedCampaign{Campaign: c, Upload: contactlist.NewUploadSummary(upload), WebhookSecret: secret}, nil
 }
 
-// createdBySameRequest returns the result of an earlier run of the same request, which created the campaign before
-// its process ended. It returns nil if there is none.
+// createdBySameRequest returns the campaign that an earlier run of the same request created before the process ended.
+// It returns nil if there is no such campaign.
 func (s *Service) createdBySameRequest(ctx context.Context, p domain.Principal) (*CreatedCampaign, error) {
 	c, err := record.CreatedBySameRequest[domain.Campaign](ctx, s.store, p, domain.PrefixCampaign)
 	if c == nil || err != nil {
@@ -243,7 +243,7 @@ func (s *Service) CheckReferences(ctx context.Context, p domain.Principal, c *do
 }
 
 // newWebhooks returns one webhook endpoint for each distinct URL in the campaign's webhooks map. The endpoints
-// share one secret, which is given or random. Without URLs secret is "".
+// share one secret, which is given or random. If the map has no URLs, secret is "".
 func (s *Service) newWebhooks(ctx context.Context, p domain.Principal, c *domain.Campaign, given string) (hooks []*domain.Webhook, secret string, err error) {
 	byURL := make(map[string][]string)
 	for name, url := range c.Webhooks {
@@ -307,8 +307,8 @@ func (s *Service) StartCampaign(ctx context.Context, p domain.Principal, id stri
 	return st, err
 }
 
-// checkHasCallerID returns an error if a campaign without a caller ID starts in a workspace that has no number to
-// show, apart from test numbers. Errors: caller_id_required.
+// checkHasCallerID returns caller_id_required if a draft has no caller ID and its workspace has no number to show as
+// caller ID. Test numbers do not count. Campaigns of the test environment need none.
 func (s *Service) checkHasCallerID(ctx context.Context, p domain.Principal, c *domain.Campaign) error {
 	if c.Status != domain.CampaignDraft || c.CallerID.Number != "" || c.Environment == domain.Test {
 		return nil
@@ -321,7 +321,7 @@ func (s *Service) checkHasCallerID(ctx context.Context, p domain.Principal, c *d
 		"caller_id.number is required: the workspace has no number to show; set caller_ids of a trunk or register a number with POST /v1/phone-numbers")
 }
 
-// PauseCampaign stops new calls. Live calls continue.
+// PauseCampaign makes a campaign place no new calls. Live calls continue.
 func (s *Service) PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error) {
 	return s.requestStatus(ctx, p, id, campaign.Pause{Rider: commit.AuditFrom(ctx)})
 }
@@ -331,7 +331,7 @@ func (s *Service) ResumeCampaign(ctx context.Context, p domain.Principal, id str
 	return s.requestStatus(ctx, p, id, campaign.Resume{Rider: commit.AuditFrom(ctx)})
 }
 
-// CancelCampaign ends a campaign. hangupActive also hangs up its live calls.
+// CancelCampaign ends a campaign. If hangupActive is set, it also hangs up the campaign's live calls.
 func (s *Service) CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error) {
 	return s.requestStatus(ctx, p, id, campaign.Cancel{HangupActive: hangupActive, Rider: commit.AuditFrom(ctx)})
 }
@@ -349,7 +349,7 @@ func (s *Service) CampaignStatus(ctx context.Context, p domain.Principal, id str
 	return &status, nil
 }
 
-// CampaignProgress returns the times at which a campaign reached each percent, oldest first.
+// CampaignProgress returns the times at which a campaign reached each percent of its contacts, oldest first.
 func (s *Service) CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error) {
 	id, err := s.visibleID(ctx, p, id)
 	if err != nil {
@@ -369,8 +369,8 @@ func (s *Service) CampaignProgress(ctx context.Context, p domain.Principal, id s
 	return all, commit.StoreError(err)
 }
 
-// campaignEnvironment reads only the environment from a campaign's row, because decoding the whole row is
-// expensive.
+// campaignEnvironment decodes only the environment from the database row of a campaign, because decoding the whole row
+// is expensive.
 type campaignEnvironment struct {
 	Environment domain.Environment `json:"environment"`
 	key         domain.Key
@@ -379,14 +379,14 @@ type campaignEnvironment struct {
 // Key returns the key of the campaign's row.
 func (e *campaignEnvironment) Key() domain.Key { return e.key }
 
-// Indexes is never used: campaignEnvironment is only read.
+// Indexes exists to implement domain.Record. The store does not call it, because campaignEnvironment is only read.
 func (e *campaignEnvironment) Indexes() []string { return nil }
 
-// Sort is never used: campaignEnvironment is only read.
+// Sort exists to implement domain.Record. The store does not call it, because campaignEnvironment is only read.
 func (e *campaignEnvironment) Sort() string { return "" }
 
-// visibleID returns the parsed id of a campaign that the principal may see. The environment of a campaign never
-// changes, so it is cached until the campaign is deleted. Errors: not_found.
+// visibleID parses the id of a campaign and checks that the principal may see the campaign. It caches the campaign's
+// environment, which never changes, until the campaign is deleted. Errors: not_found.
 func (s *Service) visibleID(ctx context.Context, p domain.Principal, id string) (string, error) {
 	id, err := domain.ParseID(domain.PrefixCampaign, id)
 	if err != nil {
@@ -411,14 +411,14 @@ func (s *Service) requestStatus(ctx context.Context, p domain.Principal, id stri
 	return s.requestStatusByID(ctx, p, id, msg)
 }
 
-// loadingTimeout is how long a request waits for a campaign that the node has not loaded yet after its start.
+// loadingTimeout is how long a request waits for a campaign whose actor this node has not started yet after a restart.
 const loadingTimeout = 3 * time.Second
 
 // requestStatusByID sends a message to the actor of a campaign and returns the actor's response. For a campaign
-// that has ended and has no actor, the response comes from the store. The principal may see the campaign. Errors:
-// unavailable while the campaign is loading.
+// that has ended and has no actor, it returns the status from the store. The caller has checked that the principal may
+// see the campaign. While the campaign is loading, the error is unavailable.
 func (s *Service) requestStatusByID(ctx context.Context, p domain.Principal, id string, msg any) (domain.CampaignStatusObject, error) {
-	// A campaign that has ended may have live calls. Its actor then still runs.
+	// The actor of a campaign that has ended runs as long as the campaign has live calls.
 	pid := s.actors.CampaignPID(p.WorkspaceID, id)
 	loadingCtx, cancel := context.WithTimeout(ctx, loadingTimeout)
 	defer cancel()

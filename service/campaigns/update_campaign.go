@@ -14,9 +14,9 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// UpdateCampaign changes a campaign. change decides which changes are allowed in the campaign's state. New URLs in
-// the webhooks map become webhook endpoints with a new secret, which UpdateCampaign returns. Endpoints whose URL is
-// no part of the map are deleted.
+// UpdateCampaign changes a campaign. The function change decides which changes the campaign's status allows. It creates
+// a webhook endpoint for each new URL in the webhooks map, with a new secret that UpdateCampaign returns. It deletes
+// the endpoints whose URL the map no longer contains.
 func (s *Service) UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (*domain.Campaign, string, error) {
 	var changes webhookChanges
 	c, err := record.Update(ctx, s.store, p, domain.PrefixCampaign, id, func(c *domain.Campaign) error {
@@ -56,7 +56,7 @@ func (s *Service) UpdateCampaign(ctx context.Context, p domain.Principal, id str
 	return c, changes.secret, nil
 }
 
-// webhookChanges are the changes of a campaign's webhook endpoints that a new webhooks map causes.
+// webhookChanges are the changes that turn a campaign's webhook endpoints into those of its new webhooks map.
 type webhookChanges struct {
 	changed []*domain.Webhook // new endpoints, and endpoints with other events
 	deleted []*domain.Webhook
@@ -64,8 +64,8 @@ type webhookChanges struct {
 	secret  string         // secret of the new endpoints
 }
 
-// notifyWebhookActors notifies the webhook actors of the stored endpoints. The stored version may contain later
-// changes.
+// notifyWebhookActors informs the webhook actors about the changed endpoints. It reads each endpoint from the store
+// first, because a later request may have changed the endpoint again.
 func (s *Service) notifyWebhookActors(ctx context.Context, p domain.Principal, changes webhookChanges) error {
 	if len(changes.changed)+len(changes.deleted) == 0 {
 		return nil
@@ -144,9 +144,9 @@ func (s *Service) replaceWebhooks(ctx context.Context, p domain.Principal, c *do
 	return out, nil
 }
 
-// CopyCampaign creates a draft with the settings of another campaign and with its contacts in the given states.
-// Results are not copied. change adapts the copy. With at most validation.MaxInlineContacts contacts the copy is
-// created in one commit. More contacts are uploaded after the campaign is created.
+// CopyCampaign creates a draft with the settings of another campaign and with its contacts in the given states, but
+// without their results. The function change adapts the copy. Up to validation.MaxInlineContacts contacts are stored in
+// the commit that creates the draft. More contacts are uploaded after that commit.
 func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (CreatedCampaign, error) {
 	var empty CreatedCampaign
 	from, err := s.Campaign(ctx, p, id)
@@ -184,8 +184,8 @@ func (s *Service) CopyCampaign(ctx context.Context, p domain.Principal, id strin
 	return created, nil
 }
 
-// contactsInStates yields the contacts of a campaign in some states, as rows for an upload. Deleted contacts are
-// left out.
+// contactsInStates yields the contacts of a campaign that are in the given states, as rows for an upload. It leaves out
+// deleted contacts.
 func (s *Service) contactsInStates(ctx context.Context, c *domain.Campaign, words []string) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		wanted := make(contactlist.StateSet, domain.ContactInCall+1)

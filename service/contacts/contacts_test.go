@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// campaigns reads campaigns from the store. Campaigns have no actors.
+// campaigns reads campaigns from the store. It returns no campaign actors.
 type campaigns struct {
 	store *pebbletest.Store
 	added []int // totals of contacts that were reported to campaign actors
@@ -35,7 +35,7 @@ func (c *campaigns) AwaitContacts(_ context.Context, _ *domain.Campaign, total i
 	c.added = append(c.added, total)
 }
 
-// listed is a do-not-call list with one number.
+// listed is a fake do-not-call list that contains one number.
 type listed string
 
 func (l listed) Scrubber(*domain.Campaign) func(context.Context, string) (bool, error) {
@@ -90,7 +90,7 @@ func rows(err error, phones ...string) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// phones returns the numbers of the campaign's contacts.
+// phones returns the phone numbers of the campaign's contacts.
 func (f *fixture) phones(t *testing.T) (all []string) {
 	t.Helper()
 	l, err := f.ListContacts(t.Context(), f.by, f.campaign.ID, contacts.Query{Limit: 100})
@@ -137,7 +137,7 @@ func TestInterruptedUploadLeavesNoContacts(t *testing.T) {
 	require.Len(t, l.Data, 1)
 	assert.Equal(t, []any{domain.UploadFailed, "cancelled"}, []any{l.Data[0].Status, l.Data[0].Reason})
 
-	// The process ends during the upload; the next process undoes the upload.
+	// The test simulates that the process ends during the upload. A new service must then undo the upload.
 	f.store.BeforeApply = func(c commit.Change) error {
 		for _, r := range c.Puts {
 			if u, ok := r.(*domain.Upload); ok && u.Status != domain.UploadReceiving {

@@ -12,7 +12,8 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// ExportContacts returns the contacts of a campaign that are in a state; status "" selects all.
+// ExportContacts returns the contacts of a campaign that are in the state status. If status is "", it returns all
+// contacts.
 func (s *Service) ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -64,7 +65,7 @@ func (s *Service) contextFields(ctx context.Context, c *domain.Campaign) ([]stri
 }
 
 // CampaignResults yields the results of all contacts in the order of upload. Then it yields the uploaded rows that
-// did not become contacts.
+// were screened out and did not become contacts.
 func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *Service) CampaignResults(ctx context.Context, p domain.Principal, campa
 	}, nil
 }
 
-// resultRow returns the result of a contact.
+// resultRow returns the row of the results export for a contact.
 func resultRow(c *domain.Campaign, o contactlist.Entry) contactlist.ResultRow {
 	state := lifecycle.ShownContactState(c.Status, o.State)
 	r := contactlist.ResultRow{
@@ -113,7 +114,7 @@ func resultRow(c *domain.Campaign, o contactlist.Entry) contactlist.ResultRow {
 	return r
 }
 
-// screenedRows yields results for the uploaded rows that did not become contacts.
+// screenedRows yields rows of the results export for the uploaded rows that did not become contacts.
 func (s *Service) screenedRows(ctx context.Context, c *domain.Campaign, screened *contactlist.ScreenedRows) iter.Seq2[contactlist.ResultRow, error] {
 	return func(yield func(contactlist.ResultRow, error) bool) {
 		for row, err := range s.list.Screened(ctx, c, screened.Total) {

@@ -4,7 +4,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query filters the contacts of a campaign. Pages are in the order of upload.
+// Query filters the contacts of a campaign. The contacts come in the order of upload.
 type Query struct {
 	Limit   int
 	Cursor  string

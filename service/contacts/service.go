@@ -32,9 +32,7 @@ type campaigns interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 }
 
-// campaigns reads campaigns.
-
-// campaignActors reaches the actors of campaigns.
+// campaignActors finds and starts the actors of campaigns.
 type campaignActors interface {
 	StartIfDraft(ctx context.Context, c *domain.Campaign) bool
 	CampaignPID(workspaceID, id string) *actor.PID
@@ -70,7 +68,8 @@ func New(c Config) *Service {
 	}
 }
 
-// ListContacts returns a page of contacts in the order of upload. The cursor is the ordinal of the next contact.
+// ListContacts returns a page of contacts in the order of upload. The cursor is the position of the next contact in the
+// upload order.
 func (s *Service) ListContacts(ctx context.Context, p domain.Principal, campaignID string, q Query) (record.Page[contactlist.Contact], error) {
 	out := record.Page[contactlist.Contact]{Data: []contactlist.Contact{}}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)

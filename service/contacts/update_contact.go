@@ -16,10 +16,11 @@ import (
 	"github.com/callboard/callboard/service/record/contactlist"
 )
 
-// maxContext is the maximum size of one contact's context in bytes of JSON.
+// maxContext is the maximum size of the context variables of one contact, in bytes of JSON.
 const maxContext = 64 << 10
 
-// UpdateContact changes a contact that is waiting for its call. Changes of one contact run one after another.
+// UpdateContact changes a contact that the campaign has not called yet. Concurrent changes of one contact are made one
+// after another.
 func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (contactlist.Contact, error) {
 	var empty contactlist.Contact
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
@@ -66,7 +67,7 @@ func (s *Service) UpdateContact(ctx context.Context, p domain.Principal, campaig
 	return s.Contact(ctx, p, c.ID, contactID)
 }
 
-// checkDestination returns destination_not_allowed for the field phone if the workspace may not call the number.
+// checkDestination returns destination_not_allowed for the request field phone if the workspace may not call the number.
 func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 	w := s.workspaces.Workspace(c.WorkspaceID)
 	if w == nil {
@@ -78,8 +79,8 @@ func (s *Service) checkDestination(c *domain.Campaign, phone string) error {
 	return nil
 }
 
-// checkRequiredVariables returns a validation error for the field context if a required variable of the campaign's
-// pathway has no value.
+// checkRequiredVariables returns a validation error for the request field context if a variable that the campaign's
+// pathway requires has no value.
 func (s *Service) checkRequiredVariables(ctx context.Context, p domain.Principal, c *domain.Campaign, has domain.Context) error {
 	script, err := s.script(ctx, p, c.AgentID, c.PathwayID)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	chunksPerDelete = 250 // chunks that one commit deletes
 )
 
-// uploads are the running uploads of this process.
+// uploads tracks the uploads that this process is receiving.
 type uploads struct {
 	mu      sync.Mutex
 	running map[string]*runningUpload // by campaign id
@@ -41,7 +41,7 @@ func (r *runningUpload) setProgress(sum domain.ContactsSummary, errs []domain.Co
 	r.mu.Unlock()
 }
 
-// snapshot returns the current state of the upload.
+// snapshot returns the record of the upload with its current counts.
 func (r *runningUpload) snapshot() *domain.Upload {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,8 +51,8 @@ func (r *runningUpload) snapshot() *domain.Upload {
 	return &u
 }
 
-// beginUpload registers an upload to a campaign. Until release, no other upload to the campaign begins, and no number of
-// its contacts changes. Errors: invalid_state, unavailable.
+// beginUpload registers an upload to a campaign. Until its release, no other upload to the campaign can begin, and no
+// phone number of the campaign's contacts can change. Errors: invalid_state, unavailable.
 func (u *uploads) beginUpload(c *domain.Campaign, row domain.Upload) (*runningUpload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -82,7 +82,7 @@ func (u *uploads) release(campaignID string) {
 	u.mu.Unlock()
 }
 
-// current returns the current state of a running upload; nil if no upload with this id is running.
+// current returns the record of a running upload with its current counts, or nil if no such upload is running.
 func (u *uploads) current(campaignID, id string) *domain.Upload {
 	u.mu.Lock()
 	r := u.running[campaignID]
@@ -93,15 +93,15 @@ func (u *uploads) current(campaignID, id string) *domain.Upload {
 	return r.snapshot()
 }
 
-// AddContacts uploads rows that have no column mapping.
+// AddContacts uploads contacts that come without a column mapping.
 func (s *Service) AddContacts(
 	ctx context.Context, p domain.Principal, campaignID string, rows iter.Seq2[domain.RawContact, error],
 ) (contactlist.UploadSummary, error) {
 	return s.UploadContacts(ctx, p, campaignID, contactlist.ContactRows{Rows: rows})
 }
 
-// UploadContacts adds contacts to a campaign. The chunks are stored first and become visible when one commit raises
-// the campaign's total. An interrupted upload adds no contacts.
+// UploadContacts adds contacts to a campaign. It stores the contacts in chunks. The last commit raises the campaign's
+// total, which makes all of them visible at once. An interrupted upload adds no contacts.
 func (s *Service) UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows) (contactlist.UploadSummary, error) {
 	return s.ImportContacts(ctx, p, campaignID, upload, domain.MaxContactErrors, nil)
 }
@@ -123,8 +123,8 @@ func (s *Service) ContactVariables(ctx context.Context, p domain.Principal, camp
 	return names, err
 }
 
-// ImportContacts is UploadContacts with an addition to its last commit. more adds to the commit and sees up to
-// maxErrors errors of rows.
+// ImportContacts adds contacts like UploadContacts. The function more can add changes to the last commit. It gets up to
+// maxErrors errors of refused rows.
 func (s *Service) ImportContacts(
 	ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows, maxErrors int, more func(*commit.Change, *contactlist.Import),
 ) (contactlist.UploadSummary, error) {
@@ -177,8 +177,8 @@ func (s *Service) LockUploads(c *domain.Campaign) (unlock func(), err error) {
 	return func() { s.uploads.release(c.ID) }, nil
 }
 
-// abortUpload deletes the chunks of a failed upload. If the deletion fails, UndoInterruptedUploads repeats it after
-// the next start.
+// abortUpload undoes a failed upload by deleting its chunks. If that fails, UndoInterruptedUploads repeats it after the
+// next start.
 func (s *Service) abortUpload(ctx context.Context, u *domain.Upload, cause error) {
 	reason := string(domain.CodeOf(cause))
 	switch {
@@ -195,8 +195,8 @@ func (s *Service) abortUpload(ctx context.Context, u *domain.Upload, cause error
 	}
 }
 
-// undoUpload marks an upload as failed and deletes the chunks that it has stored behind the campaign's total. An
-// upload that was completed by a commit of unknown outcome stays.
+// undoUpload sets the status of an upload to failed and deletes its chunks, which are behind the campaign's total. If
+// the upload's last commit has succeeded although its result was unknown, undoUpload changes nothing.
 func (s *Service) undoUpload(ctx context.Context, u *domain.Upload, reason string) error {
 	stored := &domain.Upload{Meta: domain.Meta{ID: u.ID, WorkspaceID: u.WorkspaceID}}
 	version, err := s.store.Get(ctx, stored)
@@ -219,7 +219,7 @@ func (s *Service) undoUpload(ctx context.Context, u *domain.Upload, reason strin
 	if err = s.deleteScreenedChunks(ctx, u, progress.Screened, &change); err != nil {
 		return err
 	}
-	// The upload's row changes last, so that an interrupted deletion is repeated.
+	// The last commit changes the upload's status. So an interrupted deletion is repeated after the next start.
 	for len(change.Deletes) > chunksPerDelete {
 		batch := commit.Change{Workspace: u.WorkspaceID, Guards: change.Guards, Deletes: change.Deletes[:chunksPerDelete]}
 		if _, err = s.store.Apply(ctx, batch); err != nil {
@@ -231,7 +231,7 @@ func (s *Service) undoUpload(ctx context.Context, u *domain.Upload, reason strin
 	return ignoreConflict(err)
 }
 
-// deleteScreenedChunks adds to a change the deletion of the screened chunks that an upload has stored behind the
+// deleteScreenedChunks adds to a change the deletion of an upload's chunks of screened-out rows, which are behind the
 // campaign's total.
 func (s *Service) deleteScreenedChunks(ctx context.Context, u *domain.Upload, screened int, change *commit.Change) error {
 	after := ""
@@ -245,7 +245,8 @@ func (s *Service) deleteScreenedChunks(ctx context.Context, u *domain.Upload, sc
 	})
 }
 
-// ignoreConflict returns nil for a conflict. The upload was then completed by a commit of unknown outcome.
+// ignoreConflict returns nil for a conflict and other errors unchanged. A conflict means that the upload's last commit
+// has succeeded although its result was unknown.
 func ignoreConflict(err error) error {
 	if errors.Is(err, domain.ErrConflict) {
 		return nil
@@ -253,7 +254,7 @@ func ignoreConflict(err error) error {
 	return err
 }
 
-// UndoInterruptedUploads deletes the contacts of uploads that the end of an earlier process interrupted.
+// UndoInterruptedUploads deletes the contacts of uploads that were running when an earlier process ended.
 func (s *Service) UndoInterruptedUploads(ctx context.Context, workspaceID string) error {
 	var open []*domain.Upload
 	if err := commit.ForEachRow(ctx, s.store, "upload", workspaceID, "open", func(u *domain.Upload) { open = append(open, u) }); err != nil {
@@ -306,7 +307,7 @@ func (s *Service) current(u *domain.Upload) *domain.Upload {
 	return u
 }
 
-// NewImport returns an import of contacts to a campaign, with the checks of its workspace.
+// NewImport returns an import of contacts to a campaign. It applies the workspace's checks to each uploaded contact.
 func (s *Service) NewImport(ctx context.Context, p domain.Principal, c *domain.Campaign, before *domain.Progress, at time.Time) (*contactlist.Import, error) {
 	checks := contactlist.Checks{Listed: s.dnc.Scrubber(c)}
 	if script, err := s.script(ctx, p, c.AgentID, c.PathwayID); err == nil {
@@ -318,8 +319,8 @@ func (s *Service) NewImport(ctx context.Context, p domain.Principal, c *domain.C
 	return contactlist.NewImport(ctx, s.list, c, before, at, checks)
 }
 
-// showContacts makes the stored contacts of an upload visible: one commit raises the campaign's total and completes the
-// upload's row. The guards let this commit conflict with commits of the campaign's actor.
+// showContacts makes the stored contacts of an upload visible. One commit raises the campaign's total and completes the
+// upload. Its guards make it fail if the campaign's actor has changed the campaign meanwhile.
 func (s *Service) showContacts(ctx context.Context, c *domain.Campaign, in *contactlist.Import, done *domain.Upload, more func(*commit.Change, *contactlist.Import)) error {
 	received := &domain.Upload{Meta: domain.Meta{ID: done.ID, WorkspaceID: done.WorkspaceID}}
 	uploadVersion, err := s.store.Get(ctx, received)

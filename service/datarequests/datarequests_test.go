@@ -27,8 +27,8 @@ import (
 
 const person, other = "+12025550101", "+12025550102"
 
-// node is a fake of all dependencies of the service. It holds the work of a request until the test runs it, and has
-// no campaigns.
+// node is a fake of all dependencies of the service. It stores the background work of a request, which the test then
+// runs. It has no campaigns.
 type node struct {
 	store *pebbletest.Store
 	work  func(context.Context) error
@@ -106,7 +106,7 @@ func (f *fixture) put(t *testing.T, p domain.Principal, m *domain.Meta, object s
 	require.NoError(t, err)
 }
 
-// message stores an outbound message to a number.
+// message stores an outbound message to a number and returns the message.
 func (f *fixture) message(t *testing.T, p domain.Principal, to, body string) *domain.Message {
 	t.Helper()
 	m := &domain.Message{Direction: domain.Outbound, To: to, From: "+12025550170", Body: body, Status: domain.MessageSent}

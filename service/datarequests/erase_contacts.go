@@ -9,11 +9,11 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// codeErased is the error code of bulk items that are not carried out because their person was erased.
+// codeErased is the error code of a pending bulk item that is cancelled because the data of its person was erased.
 const codeErased domain.Code = "erased"
 
-// eraseContacts removes the person from all campaigns that have not ended. It waits for running attempts and then
-// blanks the stored contacts.
+// eraseContacts removes the person from all campaigns that have not ended. It waits until their calls to the person have
+// ended, and then blanks the stored contacts.
 func (j *job) eraseContacts(ctx context.Context) error {
 	var found []personContact
 	if err := j.eachContact(ctx, func(c personContact) error { found = append(found, c); return nil }); err != nil {
@@ -50,8 +50,8 @@ func (j *job) eraseContacts(ctx context.Context) error {
 	return nil
 }
 
-// removeContact removes a contact from a campaign that may still call it. idle reports that the campaign does
-// nothing more for the contact.
+// removeContact deletes a contact from a campaign that may still call it. idle is true if the campaign starts no more
+// calls to the contact. It is false if the deletion has to be repeated later.
 func (j *job) removeContact(ctx context.Context, one personContact) (idle bool, err error) {
 	p := domain.Principal{WorkspaceID: j.row.WorkspaceID, Environment: j.row.Environment}
 	c, err := j.service.campaigns.Campaign(ctx, p, one.campaign.ID)
@@ -76,8 +76,8 @@ func (j *job) removeContact(ctx context.Context, one personContact) (idle bool, 
 	return err == nil, err
 }
 
-// blankContact blanks a contact in its chunk, its edits and its result. In a contact that only mentions the number,
-// the number is masked.
+// blankContact deletes the personal data of a contact in its chunk, its edits and its result. If the contact is another
+// person whose data only mentions the number, it masks the number instead.
 func (j *job) blankContact(ctx context.Context, one personContact) error {
 	c := one.campaign
 	unlock, err := j.service.contacts.LockUploads(c)
@@ -111,7 +111,7 @@ func (j *job) blankContact(ctx context.Context, one personContact) error {
 	})
 }
 
-// eraseScreened blanks the person's uploaded rows that did not become contacts.
+// eraseScreened blanks the uploaded rows of the person that did not become contacts.
 func (j *job) eraseScreened(ctx context.Context) error {
 	return j.eachRow(ctx, NewRowKind[domain.ScreenedChunk](), func(r domain.Record) error {
 		chunk, ok := r.(*domain.ScreenedChunk)
@@ -138,8 +138,8 @@ func (j *job) eraseScreened(ctx context.Context) error {
 	})
 }
 
-// eraseBulkOrders cancels bulk items for the number. It waits for the end of jobs that add contacts or do-not-call
-// numbers, because these jobs are short.
+// eraseBulkOrders cancels the pending items of bulk jobs that are for the person's number. It waits for the end of jobs
+// that add contacts or do-not-call numbers, because these jobs are short.
 func (j *job) eraseBulkOrders(ctx context.Context) error {
 	for {
 		var busy []domain.ResourceRef
@@ -187,7 +187,7 @@ func (j *job) cancelBulkOrders(ctx context.Context, chunk *domain.BulkChunk) (wa
 	return false, nil
 }
 
-// cancelBulkOrder blanks the request of one item. A pending item counts as cancelled.
+// cancelBulkOrder blanks the stored request of one bulk item. If the item is pending, it is cancelled.
 func (j *job) cancelBulkOrder(ctx context.Context, b *domain.Bulk, index, i int) error {
 	at := index*domain.BulkChunkSize + i
 	for range record.MaxTries {

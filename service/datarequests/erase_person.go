@@ -13,13 +13,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// erasureStep is a step of an erasure.
+// erasureStep is one named step of the erasure of a person's data.
 type erasureStep struct {
 	name string
 	run  func(ctx context.Context) error
 }
 
-// erase carries out the erasure step by step. The row of the request stores the finished steps, so that a later run
+// erase carries out the erasure step by step. It stores the finished steps in the data request, so that a later run
 // continues with the first unfinished step. Calls, messages, conversations and appointments are erased last,
 // because earlier steps need them.
 func (j *job) erase(ctx context.Context) error {
@@ -49,7 +49,7 @@ func (j *job) erase(ctx context.Context) error {
 	})
 }
 
-// count adds to the counter of a kind. The counters are stored together with the finished step.
+// count adds n to the request's counter of erased records of a kind. The counters are stored when the step is finished.
 func (j *job) count(kind string, n int) {
 	if n == 0 {
 		return
@@ -108,7 +108,8 @@ func (j *job) findLiveWork(ctx context.Context) (refs []domain.ResourceRef, err 
 	)
 }
 
-// eraseEvents deletes the events that are about the person or contain the number. Their open deliveries fail.
+// eraseEvents deletes the events that are about the person or contain the number. Pending webhook deliveries of these
+// events fail.
 func (j *job) eraseEvents(ctx context.Context) error {
 	if err := j.collect(ctx); err != nil {
 		return err
@@ -138,7 +139,7 @@ func (j *job) eraseEvents(ctx context.Context) error {
 	}
 }
 
-// eraseDecisions masks the number in decision logs. The logs can still be verified.
+// eraseDecisions masks the number in decision logs in a way that keeps the logs verifiable.
 func (j *job) eraseDecisions(ctx context.Context) error {
 	key, phone := j.service.keys.DecisionLogKey(j.row.WorkspaceID), j.number.E164()
 	for _, c := range j.campaigns {
@@ -168,8 +169,8 @@ func (j *job) mask(ctx context.Context, k RowKind) error {
 	})
 }
 
-// eraseTraces deletes the SIP traces that contain the number, also those of calls with other persons, because a
-// trace with masked words is useless.
+// eraseTraces deletes the SIP traces that contain the number. It also deletes such traces of calls with other persons,
+// because a trace with masked numbers is useless.
 func (j *job) eraseTraces(ctx context.Context) error {
 	return j.eachRow(ctx, NewRowKind[domain.TraceRow](), func(r domain.Record) error {
 		j.count("call_trace", 1)
@@ -222,8 +223,8 @@ func (j *job) eraseFiles(ctx context.Context) error {
 	return nil
 }
 
-// fileWindow is how many bytes of a file are searched at a time. fileOverlap bytes are searched again with the next
-// window, because a number may cross the border.
+// fileWindow is how many bytes of a file are searched at a time. The last fileOverlap bytes are searched again with the
+// next part of the file, because a number may cross the border between two parts.
 const (
 	fileWindow  = 1 << 20
 	fileOverlap = 128
@@ -283,7 +284,7 @@ func (j *job) eraseDoNotCall(ctx context.Context) error {
 	return nil
 }
 
-// erasePerson deletes the rows of a kind that are about the person. In other rows of the kind it masks the number.
+// erasePerson deletes the records of a kind that are about the person. In other records of the kind it masks the number.
 func (j *job) erasePerson(ctx context.Context, k RowKind) error {
 	return j.eachRow(ctx, k, func(r domain.Record) error {
 		j.count(k.Kind, 1)
@@ -318,7 +319,7 @@ func (j *job) deleteAppointment(ctx context.Context, a *domain.Appointment) erro
 	return record.ConflictError()
 }
 
-// reportSettings lists the settings of the workspace that contain the number in the row of the request.
+// reportSettings stores in the data request the list of workspace settings that contain the number.
 func (j *job) reportSettings(ctx context.Context) error {
 	var remaining []domain.ResourceRef
 	for _, k := range SettingKinds() {

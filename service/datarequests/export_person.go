@@ -16,8 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record/decisionlist"
 )
 
-// export writes all data about the person to a ZIP file, from the beginning. A partial file of an earlier run is
-// replaced.
+// export writes all data about the person to a ZIP file. It replaces a partial file of an earlier run.
 func (j *job) export(ctx context.Context) error {
 	j.row.Counts = nil
 	ctx, cancel := context.WithCancel(ctx)
@@ -69,7 +68,7 @@ type exportedEntry struct {
 	domain.DNCEntry
 }
 
-// writeFiles writes one file of JSON lines for each kind of rows, and the recordings.
+// writeFiles writes to the ZIP file one file of JSON lines for each kind of records, and the recordings.
 func (j *job) writeFiles(ctx context.Context, z *zip.Writer) error {
 	var calls []*domain.Call
 	for _, k := range []struct {
@@ -104,7 +103,7 @@ func (j *job) writeFiles(ctx context.Context, z *zip.Writer) error {
 		j.writeRecordings(ctx, z, calls))
 }
 
-// writeLines writes a file of JSON lines to the ZIP file.
+// writeLines adds a file of JSON lines to the ZIP file. The function write calls line once for each value.
 func (j *job) writeLines(z *zip.Writer, name string, write func(line func(any) error) error) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".jsonl", Method: zip.Deflate, Modified: j.row.CreatedAt})
 	if err != nil {
@@ -195,7 +194,7 @@ func (j *job) writeDecisions(ctx context.Context, z *zip.Writer) error {
 	})
 }
 
-// writeDecisionLines writes the decisions of a row that are about a number.
+// writeDecisionLines writes the decisions of a decision log page that are about a phone number.
 func writeDecisionLines(c *domain.Campaign, row *domain.DecisionPage, phone string, line func(any) error) error {
 	for i := range row.Decisions {
 		if row.Decisions[i].Phone != phone {
@@ -254,7 +253,8 @@ func (j *job) writeDNCEntries(ctx context.Context, z *zip.Writer) error {
 	})
 }
 
-// writeRecordings writes the recordings without compression, because audio does not get smaller.
+// writeRecordings adds the recordings of the calls to the ZIP file. It stores them uncompressed, because compression
+// does not make audio smaller.
 func (j *job) writeRecordings(ctx context.Context, z *zip.Writer, calls []*domain.Call) error {
 	for _, c := range calls {
 		if !c.RecordingAvailable {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// RowKind is a kind of stored rows that a data request searches.
+// RowKind is a kind of database rows that a data request searches for the number.
 type RowKind struct {
 	Kind  string
 	Fresh func() domain.Record
@@ -22,8 +22,8 @@ func NewRowKind[T any, R record.Row[T]]() RowKind {
 	return RowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
 }
 
-// SettingKinds returns the kinds of a workspace's settings. An erasure reports settings that contain the number and
-// does not change them. For example, the user of the workspace must change an agent that transfers to the number.
+// SettingKinds returns the kinds of a workspace's settings. An erasure reports settings that contain the number but
+// does not change them. For example, the workspace's user must change an agent that transfers calls to the number.
 func SettingKinds() []RowKind {
 	return []RowKind{
 		NewRowKind[domain.Agent](), NewRowKind[domain.AgentVersion](), NewRowKind[domain.Pathway](), NewRowKind[domain.PathwayVersion](), NewRowKind[domain.Tool](),
@@ -33,7 +33,7 @@ func SettingKinds() []RowKind {
 	}
 }
 
-// MaskedKinds returns the kinds whose rows are not about one person. An erasure masks the number in them.
+// MaskedKinds returns the kinds of records that are not about one person. An erasure masks the number in them.
 func MaskedKinds() []RowKind {
 	return []RowKind{
 		NewRowKind[domain.ContactResult](), NewRowKind[domain.Upload](), NewRowKind[domain.BulkErrors](), NewRowKind[domain.BulkItem](), NewRowKind[domain.AuditEntry](),
@@ -41,8 +41,8 @@ func MaskedKinds() []RowKind {
 	}
 }
 
-// eachRow calls each for the rows of a kind that contain the number and belong to the environment of the request.
-// It reads all rows of the kind in batches, and pauses for live calls.
+// eachRow calls each for the database rows of a kind that contain the number and belong to the environment of the
+// request. It reads all rows of the kind in batches, and pauses while the node has live calls.
 func (j *job) eachRow(ctx context.Context, k RowKind, each func(domain.Record) error) error {
 	prefix := domain.Key{Kind: k.Kind, Workspace: j.row.WorkspaceID}
 	for after, n := "", rowsPerRead; n == rowsPerRead; {
@@ -74,8 +74,8 @@ func (j *job) eachRow(ctx context.Context, k RowKind, each func(domain.Record) e
 	return nil
 }
 
-// isInEnvironment reports whether a row belongs to the environment of the request. Rows without an environment
-// belong to that of their campaign, bulk job or call.
+// isInEnvironment reports whether a record belongs to the environment of the request. A record without an environment
+// belongs to the environment of its campaign, bulk job or call.
 func (j *job) isInEnvironment(ctx context.Context, r domain.Record) (bool, error) {
 	if v := reflect.Indirect(reflect.ValueOf(r)).FieldByName("Environment"); v.IsValid() && v.String() != "" {
 		return v.String() == string(j.row.Environment), nil
@@ -96,8 +96,8 @@ func (j *job) isInEnvironment(ctx context.Context, r domain.Record) (bool, error
 	return true, nil
 }
 
-// change reads a row, changes it with f and commits it with a guard. f returns false if nothing has to change. A
-// deleted row stays deleted.
+// change reads a record, changes it with f and commits it, and retries if another commit has changed the record
+// meanwhile. If f returns false or the record does not exist, it commits nothing.
 func (j *job) change(ctx context.Context, row domain.Record, f func() bool) error {
 	for range record.MaxTries {
 		version, err := j.service.store.Get(ctx, row)
@@ -145,12 +145,12 @@ func (j *job) isAbout(r domain.Record) bool {
 	return false
 }
 
-// PersonKinds returns the kinds whose rows are about one person each.
+// PersonKinds returns the kinds of records that are about one person each.
 func PersonKinds() []RowKind {
 	return []RowKind{NewRowKind[domain.Message](), NewRowKind[domain.Texting](), NewRowKind[domain.Appointment](), NewRowKind[domain.Call]()}
 }
 
-// collect finds the ids of the rows that are about the person.
+// collect finds the ids of the records that are about the person.
 func (j *job) collect(ctx context.Context) error {
 	for _, k := range PersonKinds() {
 		err := j.eachRow(ctx, k, func(r domain.Record) error {
@@ -166,15 +166,15 @@ func (j *job) collect(ctx context.Context) error {
 	return nil
 }
 
-// personContact is a contact of a campaign that has the number or mentions it.
+// personContact is a contact that has the person's number or mentions the number in its data.
 type personContact struct {
 	campaign  *domain.Campaign
 	ordinal   int
 	contact   domain.Contact
-	hasNumber bool // the contact has the number; false: it only mentions the number
+	hasNumber bool // true: it is the contact's phone number; false: the contact's data only mentions the number
 }
 
-// eachContact calls each for the contacts of all campaigns that have the number or mention it.
+// eachContact calls each for the contacts of all campaigns that have the person's number or mention it.
 func (j *job) eachContact(ctx context.Context, each func(personContact) error) error {
 	for _, c := range j.campaigns {
 		edits, err := j.contactEdits(ctx, c)
@@ -210,7 +210,8 @@ func (j *job) eachContact(ctx context.Context, each func(personContact) error) e
 	return nil
 }
 
-// contactEdits returns the contacts of a campaign that were changed since their upload, by ordinal.
+// contactEdits returns the contacts of a campaign that were changed after their upload. The keys of the map are their
+// positions in the upload order.
 func (j *job) contactEdits(ctx context.Context, c *domain.Campaign) (map[int]domain.Contact, error) {
 	edits := make(map[int]domain.Contact)
 	newEdit := func() domain.Record { return &domain.ContactEdit{} }

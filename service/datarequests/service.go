@@ -31,7 +31,7 @@ type Config struct {
 	Decisions    decisionLogs
 	Exports      exportFiles
 	Bulk         bulkRunner
-	// OptOutKey returns the key of the row that exists while the opt-out of a number is pending.
+	// OptOutKey returns the key of the database row that exists while the opt-out of a number is not completed.
 	OptOutKey func(workspaceID string, env domain.Environment, e164 string) domain.Key
 	// Country returns the default country of the principal's workspace.
 	Country func(p domain.Principal) string
@@ -48,7 +48,7 @@ type numberKeys interface {
 	DecisionLogKey(workspaceID string) []byte
 }
 
-// jobRunner runs functions in the background.
+// jobRunner runs one function per name in the background.
 type jobRunner interface {
 	Start(ctx context.Context, name string, work func(ctx context.Context) error) bool
 	StopAndWait(name string)
@@ -130,9 +130,9 @@ const (
 	eventsPerRead      = 500         // events that are read at a time
 )
 
-// CreateDataRequest creates a request to export or erase the data about the person with a number. It is carried out
-// in the background, also after a restart. Errors: validation_error of phone; invalid_state if the number belongs
-// to the workspace itself.
+// CreateDataRequest creates a request to export or erase the data about the person with a phone number. A background
+// task carries out the request and continues after a restart. Errors: validation_failed for an invalid number;
+// invalid_state if the number belongs to the workspace itself.
 func (s *Service) CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error) {
 	if earlier, err := record.CreatedBySameRequest[domain.DataRequest](ctx, s.store, p, domain.PrefixDataRequest); earlier != nil || err != nil {
 		return earlier, err
@@ -177,7 +177,7 @@ func (s *Service) ListDataRequests(ctx context.Context, p domain.Principal, q re
 }
 
 // DataRequestFile opens the file of an export. Errors: processing while the file is being written, export_expired
-// after its deletion, invalid_state for an erasure.
+// after the file was deleted, invalid_state for an erasure.
 func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id string) (record.Download, error) {
 	r, err := s.DataRequest(ctx, p, id)
 	expired := domain.Errorf(domain.CodeExportExpired, "the file has expired; create another data request")
@@ -201,7 +201,8 @@ func (s *Service) DataRequestFile(ctx context.Context, p domain.Principal, id st
 	return record.Download{Size: size, Created: *r.CompletedAt, Body: body}, nil
 }
 
-// StartDataRequest starts carrying out a request in the background. Erasures do not run in a quarantined store.
+// StartDataRequest starts to carry out a request in the background. While the store is in quarantine after a restore,
+// it does not start erasures.
 func (s *Service) StartDataRequest(r *domain.DataRequest) {
 	if s.quarantined() && r.Type == domain.DataErase { // recordings may be in a bucket that another service uses
 		return
@@ -224,7 +225,7 @@ func (s *Service) acquireSlot(ctx context.Context) error {
 	}
 }
 
-// job is one run of a data request. It is the only writer of the request's row.
+// job is one run of a data request. No other code writes the request's record meanwhile.
 type job struct {
 	service       *Service
 	row           *domain.DataRequest
@@ -261,7 +262,7 @@ func (s *Service) run(ctx context.Context, workspaceID, id string) error {
 	return j.erase(ctx)
 }
 
-// save changes the row of the request and commits it.
+// save changes the record of the data request and commits it.
 func (j *job) save(ctx context.Context, change func(*domain.DataRequest)) error {
 	next := *j.row
 	change(&next)
@@ -275,7 +276,7 @@ func (j *job) save(ctx context.Context, change func(*domain.DataRequest)) error 
 	return err
 }
 
-// readEnvironment reads the campaigns and bulk jobs in the environment of the request.
+// readEnvironment reads the campaigns and the ids of the bulk jobs in the environment of the request.
 func (j *job) readEnvironment(ctx context.Context) error {
 	j.inEnvironment, j.about, j.campaigns = make(map[string]bool), make(map[string]bool), nil
 	env := "env=" + string(j.row.Environment)
@@ -288,7 +289,8 @@ func (j *job) readEnvironment(ctx context.Context) error {
 	)
 }
 
-// waitFor waits some time if there are resources to wait for, and stores them in the row of the request.
+// waitFor stores in the data request the resources for which it waits, and sleeps for waitDelay. If refs is empty, it
+// ends the wait and returns false.
 func (j *job) waitFor(ctx context.Context, refs []domain.ResourceRef) (waits bool, err error) {
 	if len(refs) == 0 {
 		if j.row.Status != domain.DataWaiting {
@@ -320,7 +322,7 @@ func equalRefs(a, b []domain.ResourceRef) bool {
 	return true
 }
 
-// SweepDataRequests deletes expired files of exports, and the numbers in their rows.
+// SweepDataRequests deletes the expired files of exports, and the phone numbers in the records of these requests.
 func (s *Service) SweepDataRequests(ctx context.Context, workspaceID string, now time.Time) error {
 	var old []*domain.DataRequest
 	q := commit.Query{
@@ -340,7 +342,7 @@ func (s *Service) SweepDataRequests(ctx context.Context, workspaceID string, now
 	return err
 }
 
-// expire deletes the file of an export, and then the number in its row.
+// expire deletes the file of an export. Then it sets the request's status to expired and removes the phone number.
 func (s *Service) expire(ctx context.Context, r *domain.DataRequest) error {
 	if err := s.blobs.Delete(ctx, r.WorkspaceID, r.File()); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// campaigns reads campaigns from the store.
+// campaigns is a fake campaign service that reads campaigns from the store.
 type campaigns struct{ store *persistence.Store }
 
 func (c campaigns) Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error) {
@@ -55,7 +55,7 @@ func (f *fixture) put(t *testing.T, rows ...domain.Record) {
 	require.NoError(t, err)
 }
 
-// decide adds a row with one dial decision for each number to the decision log.
+// decide adds a page with one dial decision for each number to the decision log.
 func (f *fixture) decide(t *testing.T, at time.Time, phones ...string) *domain.DecisionPage {
 	t.Helper()
 	f.progress.DecisionPages++

@@ -1,5 +1,5 @@
-// Package decisions is the service for the decision logs of campaigns: why each contact was called, skipped or
-// cancelled. It lists the logs and verifies their hash chains.
+// Package decisions is the service for the decision logs of campaigns, which record why each contact was called, skipped
+// or cancelled. It lists the logs and verifies their hash chains.
 package decisions
 
 import (
@@ -26,7 +26,7 @@ type Config struct {
 	Campaigns campaigns
 	// Country returns the default country of the principal's workspace.
 	Country func(p domain.Principal) string
-	// ChainKey returns the key of a workspace with which the rows of decision logs are chained.
+	// ChainKey returns the key of a workspace for the hash chains of its decision logs.
 	ChainKey func(workspaceID string) []byte
 }
 
@@ -48,8 +48,8 @@ func New(c Config) *Service {
 	return &Service{store: c.Store, list: contactlist.New(c.Store), campaigns: c.Campaigns, country: c.Country, chainKey: c.ChainKey}
 }
 
-// ListDecisions returns a page of a campaign's decision log, optionally only decisions about one number. The cursor
-// is the row and the decision in the row at which the next page starts.
+// ListDecisions returns a page of a campaign's decision log. If phone is not empty, it returns only decisions about this
+// number. The cursor consists of the log row and the decision in that row at which the next page starts.
 func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, page record.PageQuery) (record.Page[decisionlist.Decision], error) {
 	out := record.Page[decisionlist.Decision]{Data: []decisionlist.Decision{}}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
@@ -94,8 +94,8 @@ func (s *Service) ListDecisions(ctx context.Context, p domain.Principal, campaig
 	return out, s.addEndOfCampaign(ctx, c, phone, &out, page)
 }
 
-// firstRowAfter returns the first row that may contain decisions made after a time. Rows are stored in the order of
-// time, so a binary search finds it.
+// firstRowAfter returns the number of the first log row that may contain decisions made after a time. The rows are in
+// the order of time, so it uses a binary search.
 func (s *Service) firstRowAfter(ctx context.Context, c *domain.Campaign, t time.Time) (row int, err error) {
 	if t.IsZero() {
 		return 1, nil
@@ -121,7 +121,7 @@ func (s *Service) firstRowAfter(ctx context.Context, c *domain.Campaign, t time.
 	return row, commit.StoreError(err)
 }
 
-// readStart returns the start of a log, which shows how many rows retention has deleted.
+// readStart returns the record of a log's start, which says how many rows the retention task has deleted.
 func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.DecisionLogStart, error) {
 	start := &domain.DecisionLogStart{WorkspaceID: c.WorkspaceID, CampaignID: c.ID}
 	if _, err := s.store.Get(ctx, start); err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -130,8 +130,8 @@ func (s *Service) readStart(ctx context.Context, c *domain.Campaign) (*domain.De
 	return start, nil
 }
 
-// addEndOfCampaign adds the decision at the end of the campaign about all remaining contacts, if the contact with
-// the number was one of them.
+// addEndOfCampaign adds to a page the decision that ended the campaign for all remaining contacts, if the contact with
+// this number was one of them.
 func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phone string, out *record.Page[decisionlist.Decision], page record.PageQuery) error {
 	if !c.Status.Final() {
 		return nil
@@ -168,13 +168,14 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 	return nil
 }
 
-// decidesRemaining reports whether a row contains a decision about all remaining contacts within a time range.
+// decidesRemaining reports whether a log row contains a decision about all remaining contacts that was made within a
+// time range.
 func decidesRemaining(r *domain.DecisionPage, created record.TimeRange) bool {
 	return slices.ContainsFunc(r.Decisions, func(d domain.Decision) bool { return d.Contacts > 0 && created.Contains(d.At) })
 }
 
 // lastOrdinal returns the position of the contact with a phone number in its campaign. known is false if the last
-// decision about the contact ended its calls.
+// decision about the contact was not to dial it, because then the contact was not among the remaining ones.
 func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []decisionlist.Decision) (ordinal int, known bool, err error) {
 	if len(decided) == 0 {
 		return s.ordinalOf(ctx, c, phone)
@@ -184,8 +185,8 @@ func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone str
 	return ordinal, known && last.Decision == domain.DecidedDial, nil
 }
 
-// ordinalOf searches the contact with a number. It reads the numbers of all contacts, at about one microsecond
-// each. Contacts with a decision are found without this search.
+// ordinalOf finds the position of the contact with a phone number in its campaign. It reads the numbers of all contacts,
+// which takes about one microsecond each. Contacts with a decision are found without this search.
 func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
 	progress, err := s.list.Progress(ctx, c)
 	if err != nil {
@@ -212,8 +213,8 @@ func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone strin
 	return 0, false, nil
 }
 
-// addDecisions adds the decisions of a row to a page. full reports that the page is full or that the time range has
-// ended.
+// addDecisions adds the decisions of a log row to a page, beginning with decision from. full is true if the page is
+// full, or if the decision is later than the requested time range.
 func addDecisions(out *record.Page[decisionlist.Decision], c *domain.Campaign, r *domain.DecisionPage, from int, phone string, page record.PageQuery) (full bool) {
 	created := page.Created()
 	for i := from; i < len(r.Decisions); i++ {
@@ -245,8 +246,8 @@ func decisionPlace(cursor string) (row, from int, err error) {
 	return row, from, nil
 }
 
-// readPages reads rows of a log, beginning with row. If phone is not empty, it reads only rows with decisions about
-// this number.
+// readPages reads log rows, beginning with row number row. If phone is not empty, it reads only rows with decisions
+// about this number.
 func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
 	var rows []*domain.DecisionPage
 	newPage := func() domain.Record { return &domain.DecisionPage{} }
@@ -264,8 +265,8 @@ func (s *Service) readPages(ctx context.Context, c *domain.Campaign, phone strin
 	return rows, commit.StoreError(s.store.Under(ctx, prefix, at.Key().ID, domain.DecisionRowsPerRead, newPage, collect))
 }
 
-// PagesOfNumber reads rows with decisions about a number, beginning with row. An empty number selects the decisions
-// about all remaining contacts.
+// PagesOfNumber reads log rows with decisions about a phone number, beginning with row number row. If phone is empty, it
+// reads the rows with decisions about all remaining contacts.
 func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone string, row int) ([]*domain.DecisionPage, error) {
 	var rows []*domain.DecisionPage
 	at := &domain.DecisionPage{WorkspaceID: c.WorkspaceID, CampaignID: c.ID, Seq: row}
@@ -280,7 +281,7 @@ func (s *Service) PagesOfNumber(ctx context.Context, c *domain.Campaign, phone s
 	return rows, commit.StoreError(err)
 }
 
-// Decisions yields all decisions of a campaign's log.
+// Decisions yields all decisions of a campaign's decision log, oldest first.
 func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error) {
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)
 	if err != nil {
@@ -308,8 +309,8 @@ func (s *Service) Decisions(ctx context.Context, p domain.Principal, campaignID 
 	}, nil
 }
 
-// VerifyDecisions verifies the hash chain of a decision log, from the first row to the last row that the campaign's
-// counters name. Rows that are written during the verification are not checked.
+// VerifyDecisions verifies the hash chain of a decision log, up to the last row that the campaign's counters name when
+// it starts. It does not check rows that are written during the verification.
 func (s *Service) VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (DecisionsVerified, error) {
 	empty := DecisionsVerified{}
 	c, err := s.campaigns.Campaign(ctx, p, campaignID)

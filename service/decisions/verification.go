@@ -8,7 +8,8 @@ type DecisionsVerified struct { //nolint:revive // the name of its schema in the
 	Decisions  int    `json:"decisions"`
 	Head       string `json:"head"`
 	BrokenRow  *int   `json:"broken_row"`
-	// DeletedRows counts rows that retention deleted, Erased counts decisions whose numbers were erased.
+	// DeletedRows counts the log rows that the retention task deleted. Erased counts the decisions whose phone numbers were
+	// erased.
 	DeletedRows int    `json:"deleted_rows"`
 	Erased      int    `json:"erased"`
 	Reason      string `json:"reason,omitempty"`

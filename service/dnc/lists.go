@@ -17,7 +17,7 @@ const (
 	maxLists   = 100
 	maxListed  = 10_000_000 // numbers of one list
 	importStep = 1 << 20    // numbers that one pass over a list adds
-	// maxImporting is how many numbers all running imports of a node hold in memory, at 8 bytes each.
+	// maxImporting is the maximum number of phone numbers that all running imports of a node hold in memory, at 8 bytes each.
 	maxImporting = 4 * maxListed
 	maxImports   = 4 // running imports of a workspace
 )
@@ -43,7 +43,7 @@ func (s *Service) CreateDNCList(ctx context.Context, p domain.Principal, l *doma
 	return l, nil
 }
 
-// DNCList returns one list with the number of its entries. Errors: not_found.
+// DNCList returns one list with its number of entries. Errors: not_found.
 func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error) {
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Service) DNCList(ctx context.Context, p domain.Principal, id string) (*
 	return l, commit.StoreError(err)
 }
 
-// ListDNCLists returns a page of lists with the numbers of their entries.
+// ListDNCLists returns a page of lists, each with its number of entries.
 func (s *Service) ListDNCLists(ctx context.Context, p domain.Principal, page record.PageQuery) (record.Page[*domain.DNCList], error) {
 	out, err := record.List[domain.DNCList](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixDNC, page, nil)
 	for _, l := range out.Data {
@@ -74,7 +74,7 @@ func (s *Service) UpdateDNCList(ctx context.Context, p domain.Principal, id stri
 	return l, commit.StoreError(err)
 }
 
-// DeleteDNCList deletes a list that no open campaign uses. The numbers are deleted before the list, so that an
+// DeleteDNCList deletes a list that no open campaign uses. It deletes the entries before the list, so that an
 // interrupted deletion can be repeated. Errors: not_found, invalid_state.
 func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id string) error {
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
@@ -105,8 +105,8 @@ func (s *Service) DeleteDNCList(ctx context.Context, p domain.Principal, id stri
 	return record.Delete[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, l.ID)
 }
 
-// ListDNCEntries returns a page of a list's entries. The entries are sorted by number and not by time. Therefore a
-// page with a time range reads at most 1/32 of the list; the next page continues there.
+// ListDNCEntries returns a page of a list's entries, sorted by number. If the query has a time range, one page reads at
+// most 1/32 of the list, because the entries are not sorted by time. The next page continues from there.
 func (s *Service) ListDNCEntries(ctx context.Context, p domain.Principal, id string, page record.PageQuery) (record.Page[domain.DNCEntry], error) {
 	out := record.Page[domain.DNCEntry]{Data: []domain.DNCEntry{}}
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
@@ -155,7 +155,7 @@ func (s *Service) DeleteDNCEntry(ctx context.Context, p domain.Principal, id, ph
 	return e164, commit.StoreError(err)
 }
 
-// CheckDNC returns the lists that contain a number.
+// CheckDNC returns the do-not-call lists of the workspace that contain a number.
 func (s *Service) CheckDNC(ctx context.Context, p domain.Principal, phone string) (DNCCheck, error) {
 	out := DNCCheck{Lists: []DNCFound{}}
 	e164, n, err := dnc.ParseNumber(phone, s.DefaultCountry(p))

@@ -13,14 +13,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// numberImports are the running imports to do-not-call lists of a node.
+// numberImports tracks the running imports to do-not-call lists on this node.
 type numberImports struct {
 	mu      sync.Mutex
 	lists   map[string]string // workspace id by list id
 	numbers int               // capacity of all running imports in numbers
 }
 
-// beginImport locks a list for an import. Errors: invalid_state, unavailable.
+// beginImport registers an import to a list and locks the list. It returns invalid_state if the list is locked, and
+// unavailable if too many imports run in the workspace.
 func (i *numberImports) beginImport(l *domain.DNCList) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -36,7 +37,7 @@ func (i *numberImports) beginImport(l *domain.DNCList) error {
 	return i.register(l)
 }
 
-// lock locks a list against imports. Errors: invalid_state.
+// lock prevents imports to a list. It returns invalid_state if an import to the list is running.
 func (i *numberImports) lock(l *domain.DNCList) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -54,7 +55,7 @@ func (i *numberImports) register(l *domain.DNCList) error {
 	return nil
 }
 
-// end unlocks a list and releases the capacity of its import.
+// end unlocks a list and releases the capacity for room numbers that its import has reserved.
 func (i *numberImports) end(l *domain.DNCList, room int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -62,7 +63,8 @@ func (i *numberImports) end(l *domain.DNCList, room int) {
 	i.numbers -= room
 }
 
-// reserve reserves capacity for more numbers. Errors: unavailable.
+// reserve reserves memory capacity for more phone numbers. It returns unavailable if all imports together would exceed
+// maxImporting numbers.
 func (i *numberImports) reserve(by int) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -77,8 +79,8 @@ func importRunningError() error {
 	return domain.Errorf(domain.CodeInvalidState, "an import to this list is running")
 }
 
-// ImportDNC reads all rows and then adds their numbers to a list. If reading fails, no number is added. The import
-// needs 8 bytes of memory per number, for at most maxListed + importStep numbers.
+// ImportDNC reads all rows and then adds their numbers to a list. If reading fails, it adds no number. The import needs
+// 8 bytes of memory per number and holds at most maxListed + importStep numbers.
 func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (DNCImport, error) {
 	empty := DNCImport{}
 	l, _, err := record.Get[domain.DNCList](ctx, s.store, p, domain.PrefixDNC, id)
@@ -114,8 +116,7 @@ func (s *Service) ImportDNC(ctx context.Context, p domain.Principal, id string, 
 	return in.sum, nil
 }
 
-// checkListCapacity returns an error if the numbers would make a list larger than maxListed. Errors:
-// validation_error.
+// checkListCapacity returns a validation error if the numbers would make a list larger than maxListed.
 func (s *Service) checkListCapacity(ctx context.Context, workspaceID, listID string, numbers []uint64) error {
 	entries, err := s.register.CountEntries(ctx, workspaceID, listID)
 	if err != nil {
@@ -160,8 +161,8 @@ func (in *numberImport) add(row domain.RawNumber) error {
 	return nil
 }
 
-// collect adds a number. If the capacity is used up, collect removes duplicates first and then reserves more. The
-// capacity of large imports grows by at least importStep, so that duplicates are rarely removed.
+// collect adds a number to the import. If the reserved capacity is used up, collect removes duplicates and reserves
+// more. Large imports grow by at least importStep at a time, so that duplicates are rarely removed.
 func (in *numberImport) collect(n uint64) error {
 	if len(in.numbers) == cap(in.numbers) {
 		in.numbers = in.unique()

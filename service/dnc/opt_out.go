@@ -19,9 +19,9 @@ const (
 	optOutRetryDelay = 500 * time.Millisecond
 )
 
-// background runs functions that end with the node.
+// background runs functions on this node until the node stops.
 type background interface {
-	// RunInBackground runs f in a goroutine. The node waits for its end when it stops.
+	// RunInBackground runs f in a goroutine. When the node stops, it waits until f has returned.
 	RunInBackground(f func())
 	// IsStopping reports whether the node is stopping.
 	IsStopping() bool
@@ -41,8 +41,8 @@ func NewOptOuts(r *register.Registry, outbox record.Outbox, b background, log *s
 }
 
 // OptOut adds the remote party of a call to the default do-not-call list of its workspace. channel is speech, dtmf
-// or pathway. keyword is the spoken keyword or the digits. The opt-out is effective at once; it is stored in the
-// background with retries.
+// or pathway. keyword is the spoken keyword or the digits. The opt-out is effective when OptOut returns. A background
+// function stores it, with retries.
 func (o *OptOuts) OptOut(c domain.Call, channel, keyword string) {
 	phone := c.To
 	if c.Direction == domain.Inbound {

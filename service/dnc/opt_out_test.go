@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/dnc"
 )
 
-// optOutNode is a fake node that collects background functions.
+// optOutNode is a fake node that collects background functions, which the test then runs.
 type optOutNode struct {
 	tasks     []func()
 	committed []string

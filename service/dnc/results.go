@@ -14,7 +14,7 @@ type DNCImport struct { //nolint:revive // the name of its schema in the OpenAPI
 	Errors     []domain.ContactError `json:"errors"` // the first MaxContactErrors errors
 }
 
-// DNCFound is a list that contains a number, with the entry.
+// DNCFound is a do-not-call list that contains the checked number, and the entry of that number.
 type DNCFound struct { //nolint:revive // the name of its schema in the OpenAPI document
 	ListID  string `json:"dnc_list_id"`
 	Name    string `json:"name"`

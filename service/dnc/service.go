@@ -20,13 +20,13 @@ type Service struct {
 	imports    numberImports
 }
 
-// New returns a Service. r holds the lists of the node in memory.
+// New returns a Service. r holds the do-not-call lists of all workspaces.
 func New(store commit.Store, r *register.Registry, workspaces record.Workspaces) *Service {
 	return &Service{store: store, register: r, workspaces: workspaces}
 }
 
 // Scrubber returns a function that reports whether a number is on a do-not-call list that applies to the campaign.
-// Most numbers are checked in memory. After an error it is unknown whether the number is listed.
+// The function checks most numbers in memory. If it returns an error, the result is unknown.
 func (s *Service) Scrubber(c *domain.Campaign) func(ctx context.Context, e164 string) (listed bool, err error) {
 	scrub := dnc.CampaignScrub(c)
 	return func(ctx context.Context, e164 string) (bool, error) {
@@ -60,8 +60,8 @@ func (s *Service) CheckNotListed(ctx context.Context, p domain.Principal, e164 s
 	return nil
 }
 
-// parsePathNumber parses a phone number in a URL path: E.164 with or without the plus sign, or a national number of
-// the country.
+// parsePathNumber parses a phone number in a URL path. The number is in E.164 with or without the plus sign, or is a
+// national number of the country.
 func parsePathNumber(text, country string) (e164 string, n uint64, err error) {
 	text = strings.TrimSpace(text)
 	if strings.Trim(text, "0123456789") == "" {
@@ -72,7 +72,7 @@ func parsePathNumber(text, country string) (e164 string, n uint64, err error) {
 	return dnc.ParseNumber(text, country)
 }
 
-// DefaultCountry returns the default country of the principal's workspace; "" if the workspace is unknown.
+// DefaultCountry returns the default country of the principal's workspace, or "" if the workspace is unknown.
 func (s *Service) DefaultCountry(p domain.Principal) string {
 	if w := s.workspaces.Workspace(p.WorkspaceID); w != nil {
 		return w.DefaultCountry

@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// eventStore is a store that notifies the followers of one workspace.
+// eventStore is a store that reports commits in one workspace to waiting readers only when the test calls notify.
 type eventStore struct {
 	*persistence.Store
 
@@ -47,7 +47,7 @@ func (s *eventStore) IsDeleted(string) bool {
 	return s.deleted
 }
 
-// notify wakes waiting followers.
+// notify wakes the readers that wait for events. If deleted is set, the store reports that the workspace is deleted.
 func (s *eventStore) notify(deleted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func setUp(t *testing.T) *fixture {
 	return f
 }
 
-// commit commits an event about a subject and returns the id of the event.
+// commit commits an event about a resource and returns the id of the event.
 func (f *fixture) commit(t *testing.T, env domain.Environment, kind event.Type, subject string) string {
 	t.Helper()
 	d := outbox.NewEvent(&domain.Meta{WorkspaceID: recordtest.Workspace, Environment: env}, kind, subject, "unit", map[string]any{})

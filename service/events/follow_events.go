@@ -12,16 +12,16 @@ import (
 
 const (
 	eventsPerFollow = 100
-	// minReadInterval is the shortest time between two reads at the end of the log, so that many small commits are
-	// read together.
+	// minReadInterval is the shortest time between two reads of the log when no more events are stored. It makes one read
+	// return the events of many small commits.
 	minReadInterval = 20 * time.Millisecond
-	// maxReadInterval is the longest time between two reads. It bounds the delay of events that another process
-	// commits.
+	// maxReadInterval is the longest time between two reads of the log. This process is not notified of commits of other
+	// processes, so their events are seen after this time at the latest.
 	maxReadInterval = 5 * time.Second
 )
 
-// FollowEvents returns a function that reads events and then waits for new ones. There is no queue for the reader:
-// it reads the log at its own pace.
+// FollowEvents returns a function that returns the next events and waits if there are none. A slow client needs no
+// queue, because the function reads the events from the stored log.
 func (s *Service) FollowEvents(ctx context.Context, p domain.Principal, q Query) (next func(context.Context) ([]event.Event, error), err error) {
 	var after uint64
 	if q.After == FromNow {
@@ -51,8 +51,8 @@ func (f *follower) next(ctx context.Context) ([]event.Event, error) {
 		if f.store.IsDeleted(f.workspace) {
 			return nil, io.EOF
 		}
-		// The store limits the duration of a read. With ctx itself, the deadline of the connection could pass just before
-		// ctx ends, and the timeout would look like a failure of the store.
+		// The read ignores the deadline of ctx, because the store limits the duration of a read itself. If the deadline ended
+		// a read, the timeout would look like a failure of the store.
 		batch, err := f.store.Events(context.WithoutCancel(ctx), f.workspace, f.after, eventsPerFollow)
 		if err != nil {
 			return nil, commit.StoreError(err)
@@ -73,7 +73,7 @@ func (f *follower) next(ctx context.Context) ([]event.Event, error) {
 	return nil, nil
 }
 
-// wait waits for a commit, at least minReadInterval and at most maxReadInterval, or until ctx ends.
+// wait waits for a commit of events, but at least minReadInterval and at most maxReadInterval. It ends early if ctx ends.
 func (f *follower) wait(ctx context.Context, committed <-chan struct{}) {
 	now := time.Now()
 	minWait := time.NewTimer(minReadInterval - now.Sub(f.end))

@@ -4,7 +4,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Query selects events in commit order, oldest first, behind the event with the id After.
+// Query selects events in commit order, oldest first, that follow the event with the id After.
 type Query struct {
 	After   string   // event id; "": from the oldest stored event
 	Types   []string // event types, aliases or wildcards; empty: all
@@ -12,5 +12,5 @@ type Query struct {
 	Created record.TimeRange
 }
 
-// FromNow is the value of Query.After for the end of the log.
+// FromNow as Query.After selects only events that are committed from now on.
 const FromNow = "now"

@@ -23,7 +23,7 @@ type Config struct {
 	Call func(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 }
 
-// store holds the event logs of workspaces.
+// store is the part of the store that holds the event logs of workspaces.
 type store interface {
 	commit.Store
 	// NextEvents returns a channel that is closed at the next commit of events.
@@ -41,7 +41,7 @@ type Service struct {
 // New returns a Service.
 func New(c Config) *Service { return &Service{store: c.Store, call: c.Call} }
 
-// eventsPerRead is how many events a page reads at a time.
+// eventsPerRead is how many events the service reads from a log at a time.
 const eventsPerRead = 500
 
 // ListEvents returns a page of a workspace's events in commit order.
@@ -83,7 +83,7 @@ func (s *Service) ListEvents(ctx context.Context, p domain.Principal, q Query) (
 	return out, nil
 }
 
-// firstOffsetIn returns the offset behind which events of a time range can be, not below after.
+// firstOffsetIn returns a log offset, at least after, such that all events of the time range come behind that offset.
 func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uint64, created record.TimeRange) (uint64, error) {
 	if created.After.IsZero() {
 		return after, nil
@@ -92,13 +92,13 @@ func (s *Service) firstOffsetIn(ctx context.Context, workspace string, after uin
 	return max(after, first), commit.StoreError(err)
 }
 
-// isPastRange reports whether no later event can be within the time range.
+// isPastRange reports whether all events that follow e in the log are later than the time range.
 func isPastRange(created record.TimeRange, e *event.Event) bool {
 	return !created.Before.IsZero() && e.CreatedAt.After(created.Before.Add(event.MaxDisorder))
 }
 
-// offsetAfter returns the offset of the event with the id after; 0 if after is empty. Errors: cursor_expired,
-// validation_failed.
+// offsetAfter returns the log offset of the event with the id after, or 0 if after is empty. It returns cursor_expired
+// if the event was deleted, and validation_failed if there was no such event.
 func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uint64, error) {
 	if after == "" {
 		return 0, nil
@@ -136,8 +136,8 @@ func (s *Service) offsetAfter(ctx context.Context, workspace, after string) (uin
 	return 0, domain.FieldError("after", domain.CodeValidation, "after is not the id of an event of this workspace")
 }
 
-// lacksEvents reports whether events around a time were deleted individually, as by a data request. Otherwise
-// offsets have no gaps.
+// lacksEvents reports whether single events around a time were deleted, as a data request does. It looks for a gap
+// between offsets, because the offsets of a complete log have none.
 func (s *Service) lacksEvents(ctx context.Context, workspace string, at time.Time) (bool, error) {
 	after, err := s.OffsetBefore(ctx, workspace, at.Add(-event.MaxDisorder))
 	for err == nil {
@@ -178,9 +178,9 @@ func (s *Service) Event(ctx context.Context, p domain.Principal, id string) (eve
 	return found[0], nil
 }
 
-// OffsetOf returns the offset of an event. The log is in commit order and ids contain their time, so a binary
-// search by time finds the event. If the clock was set back, that fails and the last events are searched one by
-// one.
+// OffsetOf returns the log offset of an event. The log is in commit order and event ids contain their time, so a binary
+// search by time finds the event. If the system clock was set back, that search may fail. Then OffsetOf compares the
+// last events of the log one by one.
 func (s *Service) OffsetOf(ctx context.Context, workspace, id string) (uint64, error) {
 	u, err := ulid.ParseStrict(strings.TrimPrefix(id, string(domain.PrefixEvent)+"_"))
 	if err != nil {
@@ -193,18 +193,18 @@ func (s *Service) OffsetOf(ctx context.Context, workspace, id string) (uint64, e
 	return offset, err
 }
 
-// lastEvents is how many of the last events are searched one by one.
+// lastEvents is how many of the last events of a log OffsetOf compares one by one.
 const lastEvents = record.MaxPageReads * eventsPerRead
 
-// endOfLog is what the service remembers about the last events of a log. While their times are in order, the binary
-// search finds each of them.
+// endOfLog caches what the service knows about the times of the last events of a log. If these times are in order, the
+// binary search finds each of these events, and no other search is needed.
 type endOfLog struct {
 	upto   uint64    // offset of the last event that was read
 	latest time.Time // latest time among the events that were read
 	odd    uint64    // offset of the last event that is much older than an event before it; 0: none
 }
 
-// ForgetWorkspace drops the remembered end of a deleted workspace's log.
+// ForgetWorkspace removes the cached endOfLog of a deleted workspace.
 func (s *Service) ForgetWorkspace(workspace string) { s.logs.Delete(workspace) }
 
 func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (uint64, error) {
@@ -223,7 +223,7 @@ func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (ui
 			return at, failed
 		}
 	}
-	// The last events were not read yet, or the clock was set back among them.
+	// Read all last events, because the cache does not cover them, or because the clock was set back among them.
 	first, err := s.store.Events(ctx, workspace, from, 1)
 	if err != nil {
 		return 0, err
@@ -239,8 +239,8 @@ func (s *Service) offsetAmongLast(ctx context.Context, workspace, id string) (ui
 	return s.searchEnd(ctx, workspace, id, &end)
 }
 
-// searchEnd searches an event behind the remembered end of a log, and remembers the new end. If the event is not
-// found and the times are out of order, the caller searches the events before.
+// searchEnd searches an event behind the cached end of a log, and caches the new end. If it returns not found and the
+// times are out of order, the caller must also search the events before the cached end.
 func (s *Service) searchEnd(ctx context.Context, workspace, id string, end *endOfLog) (uint64, error) {
 	for {
 		batch, err := s.store.Events(ctx, workspace, end.upto, eventsPerRead)
@@ -267,7 +267,7 @@ func (l *endOfLog) add(e *event.Event) {
 	l.upto, l.latest = e.Offset, later(l.latest, e.CreatedAt)
 }
 
-// offsetAround searches an event in the part of the log around its time.
+// offsetAround searches an event among the log entries that were created around the time at.
 func (s *Service) offsetAround(ctx context.Context, workspace, id string, at time.Time) (uint64, error) {
 	at0, at1 := at.Add(-event.MaxDisorder), at.Add(event.MaxDisorder)
 	below, err := s.OffsetBefore(ctx, workspace, at0)
@@ -294,8 +294,8 @@ func (s *Service) offsetAround(ctx context.Context, workspace, id string, at tim
 	}
 }
 
-// isLater reports whether the first event behind an offset was created at t or later. It returns true at the end of
-// the log.
+// isLater reports whether the first event after an offset was created at t or later. It returns true if no event
+// follows the offset.
 func (s *Service) isLater(ctx context.Context, workspace string, offset uint64, t time.Time) (bool, error) {
 	batch, err := s.store.Events(ctx, workspace, offset, 1)
 	if err != nil || len(batch) == 0 {
@@ -304,12 +304,12 @@ func (s *Service) isLater(ctx context.Context, workspace string, offset uint64, 
 	return !batch[0].CreatedAt.Before(t), nil
 }
 
-// eventsAround is the time margin for the events of a call: before the creation of its record, and after its end
-// for the event of the recording.
+// eventsAround extends the time range in which the events of a call are searched. It is added before the creation of the
+// call's record, and after the end of the call, because the event of the recording comes later.
 const eventsAround = 2 * time.Minute
 
-// CallEvents returns a page of the events of one call, oldest first. Events have no index by call. The page reads a
-// limited part of the log between the beginning and the end of the call.
+// CallEvents returns a page of the events of one call, oldest first. The log has no index by call, so CallEvents reads
+// the part of the log between the beginning and the end of the call.
 func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string, q Query) (record.Page[event.Event], error) {
 	out := record.Page[event.Event]{Data: []event.Event{}}
 	c, err := s.call(ctx, p, id)
@@ -349,7 +349,7 @@ func (s *Service) CallEvents(ctx context.Context, p domain.Principal, id string,
 	return out, nil
 }
 
-// firstOffsetOfCall returns the offset behind which a page of a call's events starts.
+// firstOffsetOfCall returns the log offset after which a page of a call's events starts.
 func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q Query) (after uint64, err error) {
 	if q.After == "" {
 		after, err = s.OffsetBefore(ctx, c.WorkspaceID, c.CreatedAt.Add(-eventsAround))
@@ -362,7 +362,7 @@ func (s *Service) firstOffsetOfCall(ctx context.Context, c *domain.Call, q Query
 	return s.firstOffsetIn(ctx, c.WorkspaceID, after, q.Created)
 }
 
-// isPastCall reports whether no later event can belong to the call.
+// isPastCall reports whether the event e is too late to belong to the call, so that the search can end.
 func isPastCall(c *domain.Call, e *event.Event) bool {
 	return c.Final() && !c.Processing && c.EndedAt != nil && e.CreatedAt.After(later(*c.EndedAt, c.UpdatedAt).Add(eventsAround))
 }
@@ -374,7 +374,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// OffsetBefore returns an offset below those of all events created at t or later.
+// OffsetBefore returns a log offset such that all events created at t or later come behind that offset.
 func (s *Service) OffsetBefore(ctx context.Context, workspace string, t time.Time) (uint64, error) {
 	below, above := uint64(0), uint64(1)
 	for {

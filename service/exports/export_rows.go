@@ -22,7 +22,7 @@ const rowsPerRead = 200
 // eventsPerRead is how many events an export reads at a time.
 const eventsPerRead = 500
 
-// writeRows writes all rows of an export, oldest first. One page of rows is in memory at a time.
+// writeRows writes all rows of an export to a file, oldest first. It holds only one page of rows in memory.
 func (s *Service) writeRows(ctx context.Context, e *domain.Export, f *file) error {
 	err := f.writeHeader(e.Type)
 	p := domain.Principal{WorkspaceID: e.WorkspaceID, Environment: e.Environment}
@@ -48,12 +48,12 @@ func (s *Service) writeRows(ctx context.Context, e *domain.Export, f *file) erro
 	return f.flush()
 }
 
-// isWithin reports whether a time is within the time range of the filters.
+// isWithin reports whether a time is within the time range of the export's filters.
 func isWithin(x *domain.ExportFilters, t time.Time) bool {
 	return (x.CreatedAfter == nil || t.After(*x.CreatedAfter)) && (x.CreatedBefore == nil || t.Before(*x.CreatedBefore))
 }
 
-// eachRow calls each for the rows of an index that is sorted by id, within the time range of the filters.
+// eachRow calls each for the records of an index, oldest first, that are within the time range of the export's filters.
 func eachRow[T any, R record.Row[T]](ctx context.Context, store commit.Store, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
 	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: rowsPerRead}
 	if e.Filters.CreatedAfter != nil {
@@ -116,7 +116,7 @@ func (s *Service) exportCalls(ctx context.Context, p domain.Principal, e *domain
 	})
 }
 
-// exportTranscript writes a CSV row for each segment, or one JSON line for the whole transcript.
+// exportTranscript writes the transcript of a call: one CSV row for each segment, or one JSON line for the transcript.
 func (s *Service) exportTranscript(ctx context.Context, c *domain.Call, f *file) error {
 	if !c.TranscriptAvailable {
 		return nil

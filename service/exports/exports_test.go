@@ -22,7 +22,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// jobs is a fake job runner that holds the work of an export until the test runs it.
+// jobs is a fake job runner. It stores the work of an export, which the test then runs.
 type jobs struct {
 	work func(context.Context) error
 }
@@ -32,7 +32,7 @@ func (j *jobs) Start(_ context.Context, _ string, work func(context.Context) err
 	return true
 }
 
-// campaignSource is a fake with one campaign that has one result. If err is set, it follows the result.
+// campaignSource is a fake with one campaign that has one result. If err is set, reading further results fails with err.
 type campaignSource struct{ err error }
 
 func (*campaignSource) Campaign(_ context.Context, _ domain.Principal, id string) (*domain.Campaign, error) {
@@ -86,7 +86,7 @@ func (f *fixture) results(t *testing.T) *domain.Export {
 	return f.create(t, &domain.Export{Type: domain.ExportResults, Format: "csv", Filters: domain.ExportFilters{CampaignID: "campaign_1"}})
 }
 
-// file returns the text of an export's file, or the code of the error.
+// file returns the content of an export's file, or the error code if the file cannot be opened.
 func (f *fixture) file(t *testing.T, e *domain.Export) (string, domain.Code) {
 	t.Helper()
 	r, err := f.ExportFile(t.Context(), f.by, e.ID)

@@ -28,7 +28,7 @@ type Config struct {
 	Campaigns campaignSource
 	// Usage returns the usage of the workspace.
 	Usage func(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
-	// OffsetBefore returns an offset of the event log below those of all events created at t or later.
+	// OffsetBefore returns an offset of the workspace's event log. All events created at t or later come behind it.
 	OffsetBefore func(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
 	// Background returns a context that ends when the node stops.
 	Background func() context.Context
@@ -37,7 +37,7 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// campaignSource reads campaigns and the rows of their exports.
+// campaignSource reads campaigns, their contacts and their results.
 type campaignSource interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error)
@@ -84,7 +84,7 @@ const (
 	yieldEvery        = contactlist.StepRows // rows between two pauses for live calls
 )
 
-// CreateExport creates an export. Its file is written in the background, also after a restart. Errors:
+// CreateExport creates an export. A background task writes its file and starts again after a restart. Errors:
 // validation_failed.
 func (s *Service) CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error) {
 	if earlier, err := record.CreatedBySameRequest[domain.Export](ctx, s.store, p, domain.PrefixExport); earlier != nil || err != nil {
@@ -165,7 +165,8 @@ func (s *Service) StartExport(e *domain.Export) {
 	})
 }
 
-// run writes the file from the beginning. A partial file of an earlier run is replaced. last marks the last try.
+// run writes the file of an export from the beginning and replaces a partial file of an earlier run. If last is set, an
+// error fails the export. Otherwise run returns the error, and the job runs again.
 func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) error {
 	e := &domain.Export{Meta: domain.Meta{ID: id, WorkspaceID: workspaceID}}
 	version, err := s.store.Get(ctx, e)
@@ -209,7 +210,8 @@ func (s *Service) run(ctx context.Context, workspaceID, id string, last bool) er
 	return save()
 }
 
-// writeBlob writes the file to the blob store while its rows are read.
+// writeBlob streams the file of an export to the blob store while it reads the rows. It returns the number of rows and
+// the size of the file in bytes.
 func (s *Service) writeBlob(ctx context.Context, e *domain.Export) (rows int, size int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -261,7 +263,7 @@ func (f *file) writeHeader(t domain.ExportType) error {
 	return f.cells.Write(exportrows.Columns(t))
 }
 
-// write writes one row: object as a JSON line, or cells as CSV.
+// write writes one row to the file. It writes object as a JSON line, or the result of cells as a CSV row.
 func (f *file) write(object any, cells func() []string) error {
 	*f.rows++
 	if *f.rows%yieldEvery == 0 {
@@ -296,8 +298,8 @@ func (s *Service) withURLs(c *domain.Call) *domain.Call {
 	return c
 }
 
-// SweepExports deletes expired files of a workspace, and the rows of exports whose files expired more than
-// rowRetention ago. One call deletes a limited number. A file is deleted before its row changes.
+// SweepExports deletes expired files of a workspace. It also deletes the records of exports whose files expired more than
+// rowRetention ago. One call deletes a limited number of files and records.
 func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time.Time) error {
 	for _, stage := range []struct {
 		index string
@@ -330,7 +332,7 @@ func (s *Service) SweepExports(ctx context.Context, workspaceID string, now time
 	return nil
 }
 
-// DeleteExportFile deletes the file of an export and then marks the export as expired.
+// DeleteExportFile deletes the file of an export and then sets the export's status to expired.
 func (s *Service) DeleteExportFile(ctx context.Context, e *domain.Export) error {
 	if err := s.blobs.Delete(ctx, e.WorkspaceID, e.File()); err != nil {
 		return err

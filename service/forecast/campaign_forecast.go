@@ -1,5 +1,5 @@
 // Package forecast estimates the course and the cost of a campaign. It simulates the campaign on a virtual clock
-// and calls nobody.
+// without placing calls.
 package forecast
 
 import (
@@ -68,8 +68,8 @@ const (
 	minHistoryCalls = 50  // with fewer campaign calls the default assumptions apply
 )
 
-// runningForecasts limits concurrent forecasts, so that calls get enough CPU time. One forecast runs in a workspace
-// at a time. All forecasts together use at most half of the CPUs.
+// runningForecasts limits concurrent forecasts, so that live calls get enough CPU time. A workspace can run only one
+// forecast at a time. All forecasts together use at most half of the CPUs.
 type runningForecasts struct {
 	mu         sync.Mutex
 	workspaces map[string]bool
@@ -94,8 +94,8 @@ func (r *runningForecasts) release(workspaceID string) {
 	r.mu.Unlock()
 }
 
-// ForecastCampaign simulates the rest of a campaign: its pending contacts and retries. Errors: not_found,
-// invalid_state, unavailable while another forecast runs.
+// ForecastCampaign simulates the pending contacts and retries of a campaign. Errors: not_found, invalid_state,
+// unavailable while another forecast runs.
 func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id string, o Request) (*Simulation, error) {
 	c, err := svc.campaigns.Campaign(ctx, p, id)
 	if err != nil {
@@ -109,7 +109,7 @@ func (svc *Service) ForecastCampaign(ctx context.Context, p domain.Principal, id
 	return svc.simulate(ctx, p, c, svc.list.All(ctx, c, wanted), o)
 }
 
-// ForecastDraft simulates a campaign that is not stored, with the contacts in rows. Errors: validation_failed,
+// ForecastDraft simulates a campaign that is not stored and whose contacts are in rows. Errors: validation_failed,
 // unavailable while another forecast runs.
 func (svc *Service) ForecastDraft(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o Request,
@@ -143,7 +143,8 @@ func (svc *Service) ForecastDraft(
 	}, o)
 }
 
-// simulate runs the simulation of a campaign with contacts whose state is not final, and returns the forecast.
+// simulate runs the simulation of a campaign and returns the forecast. The campaign's contacts are those that may still
+// be called.
 func (svc *Service) simulate(
 	ctx context.Context, p domain.Principal, c *domain.Campaign, contacts iter.Seq2[contactlist.Entry, error], o Request,
 ) (*Simulation, error) {
@@ -186,8 +187,8 @@ func (svc *Service) simulate(
 	return s, err
 }
 
-// addContacts adds the contacts to the plan of the simulation. It counts contacts with invalid or listed numbers as
-// skipped.
+// addContacts adds the contacts to the plan of the simulation. It skips and counts contacts whose number is invalid or
+// on a do-not-call list.
 func (svc *Service) addContacts(
 	ctx context.Context, c *domain.Campaign, calling domain.DestinationRules, contacts iter.Seq2[contactlist.Entry, error], plan *simulation.Plan, s *Simulation,
 ) error {
@@ -250,7 +251,8 @@ func (svc *Service) addContacts(
 	return flush()
 }
 
-// contactPerson returns the simulated person for a contact.
+// contactPerson returns the simulated contact for a contact of the campaign, with its earlier attempts and its next
+// retry. crowd is the index of its contact group in the plan.
 func contactPerson(entry contactlist.Entry, crowd int32, from time.Time) simulation.Contact {
 	p := simulation.Contact{Group: crowd}
 	if entry.State != domain.ContactRetryWait {
@@ -288,8 +290,8 @@ func setResults(s *Simulation, r simulation.Report) {
 	}
 }
 
-// estimateCost returns what the attempts, given by month (YYYY-MM), add to the bill. Attempts that the month has
-// already used are taken into account.
+// estimateCost returns the cost of the simulated call attempts, which months counts by month (YYYY-MM). It adds them to
+// the attempts that are already billed in a month, because those may use up the plan's included attempts.
 func (svc *Service) estimateCost(ctx context.Context, w *domain.Workspace, months map[string]int) (SimulatedCost, error) {
 	cost := SimulatedCost{Months: []SimulatedMonth{}}
 	tariff, total := billing.CurrentTariff(w), domain.Amount(0)
@@ -325,8 +327,8 @@ func (svc *Service) countBilledAttempts(ctx context.Context, workspaceID, month 
 	return n, commit.StoreError(err)
 }
 
-// estimateAssumptions computes assumptions from the recent campaign calls of the workspace. With too few calls it
-// returns the defaults.
+// estimateAssumptions computes assumptions from the recent campaign calls of the workspace. If there are fewer than
+// minHistoryCalls, it returns the defaults.
 func (svc *Service) estimateAssumptions(ctx context.Context, p domain.Principal) (Assumptions, AssumedFrom, error) {
 	var statistics callStatistics
 	q := commit.Query{Kind: "call", Workspace: p.WorkspaceID, Index: record.EnvironmentIndex(p), Limit: maxHistoryCalls}
@@ -343,13 +345,13 @@ func (svc *Service) estimateAssumptions(ctx context.Context, p domain.Principal)
 	return statistics.toAssumptions(defaults), AssumedHistory, nil
 }
 
-// callStatistics sums up outcomes and durations of calls.
+// callStatistics counts the outcomes and sums up the durations of finished campaign calls.
 type callStatistics struct {
 	calls, answered, machines, busy, failed, noAnswer int
 	ring, talk, message, noAnswerRing                 time.Duration
 }
 
-// add counts a finished campaign call. Other calls are ignored.
+// add adds a finished outbound campaign call to the statistics. It ignores other calls.
 func (s *callStatistics) add(c *domain.Call) {
 	if c.Direction != domain.Outbound || c.CampaignID == "" || !c.Final() || c.StartedAt == nil || c.EndedAt == nil {
 		return
@@ -379,7 +381,7 @@ func (s *callStatistics) add(c *domain.Call) {
 	}
 }
 
-// toAssumptions returns the assumptions that the statistics support. Values without data come from defaults.
+// toAssumptions returns the assumptions a, with each value replaced for which the statistics have data.
 func (s *callStatistics) toAssumptions(a Assumptions) Assumptions {
 	all := float64(s.calls)
 	a.AnswerRate, a.VoicemailRate, a.BusyRate, a.FailedRate = float64(s.answered)/all, float64(s.machines)/all, float64(s.busy)/all, float64(s.failed)/all

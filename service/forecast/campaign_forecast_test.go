@@ -21,7 +21,7 @@ import (
 
 const listed = "+12025550109" // number on a do-not-call list
 
-// node has one campaign and what it needs. The agent agent_1 is unknown.
+// node is a fake of the service's dependencies. It has one campaign. References to the agent agent_1 are invalid.
 type node struct {
 	store    *persistence.Store
 	campaign *domain.Campaign
@@ -82,7 +82,7 @@ func phones(list ...string) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// allBusy is an order in which each callee is busy.
+// allBusy returns a forecast request that assumes that each callee is busy.
 func allBusy() forecast.Request {
 	return forecast.Request{StartAt: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC), Assume: func(a forecast.Assumptions) forecast.Assumptions {
 		a.AnswerRate, a.VoicemailRate, a.FailedRate, a.NoAnswerRate, a.BusyRate = 0, 0, 0, 0, 1

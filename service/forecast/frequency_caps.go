@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/simulation"
 )
 
-// frequencyCaps adds the recent calls of each number to the simulation. The simulation applies the workspace's cap
+// frequencyCaps adds the recent calls of each number to the plan of a simulation, which applies the workspace's cap
 // on calls per number and day.
 type frequencyCaps struct {
 	store    commit.Store
@@ -21,7 +21,7 @@ type frequencyCaps struct {
 	days     map[string]int32 // time zone key to index in the plan's Days
 }
 
-// addCallHistory adds the recent calls of a number to its simulated person, if the workspace has a frequency cap.
+// addCallHistory adds the recent calls of a number to its simulated contact, if the workspace has a frequency cap.
 func (f *frequencyCaps) addCallHistory(ctx context.Context, phone string, person *simulation.Contact) error {
 	if f.plan.DailyCap <= 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Assumptions are the assumed outcomes and durations of calls in a forecast. Rates are shares from 0 to 1 and add
-// up to 1.
+// Assumptions are the assumed outcomes and durations of calls in a forecast. Each rate is a share of the calls from
+// 0 to 1, and all rates add up to 1.
 type Assumptions struct {
 	AnswerRate       float64 `json:"answer_rate"`
 	VoicemailRate    float64 `json:"voicemail_rate"`
@@ -36,13 +36,13 @@ const (
 	AssumedDefaults AssumedFrom = "defaults" // defaults, because there are too few campaign calls
 )
 
-// SimulatedHour is the number of calls that start in an hour.
+// SimulatedHour is the number of simulated calls that start in an hour.
 type SimulatedHour struct {
 	Hour  time.Time `json:"hour"`
 	Calls int       `json:"calls"`
 }
 
-// SimulatedMonth is the cost of a campaign in one month.
+// SimulatedMonth is the estimated cost of a campaign in one month.
 type SimulatedMonth struct {
 	Month    string       `json:"month"` // YYYY-MM in UTC
 	Attempts int          `json:"attempts"`
@@ -51,7 +51,7 @@ type SimulatedMonth struct {
 	Amount   domain.Money `json:"amount"`
 }
 
-// SimulatedCost is the cost of a campaign.
+// SimulatedCost is the estimated cost of a campaign.
 type SimulatedCost struct {
 	Attempts int              `json:"attempts"`
 	Included int              `json:"included"`

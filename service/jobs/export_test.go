@@ -1,6 +1,6 @@
 package jobs
 
-// Running reports whether the job with this name runs.
+// Running reports whether a job with this name is running.
 func (r *Runner) Running(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package jobs runs long background work outside the actor system: bulk jobs, exports, data requests and deletions.
-// A failed job runs again after a delay. The package stores nothing: the work itself stores its progress, so that a
+// A failed job runs again after a delay. The package stores nothing. The job must store its own progress, so that a
 // later run can continue.
 package jobs
 
@@ -15,17 +15,17 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Delays before a failed job runs again. Each is twice as long as the previous one.
+// Limits of the delay before a failed job runs again. The delay doubles after each failure.
 const (
 	minRetryDelay = 500 * time.Millisecond
 	maxRetryDelay = 30 * time.Second
 )
 
-// Work continues a job from its stored progress. It returns nil if the job is complete. After an error the Runner
-// calls Work again, until its context ends.
+// Work continues a job from its stored progress. It returns nil when the job is complete. After an error the Runner
+// calls Work again, unless the context of the job has ended.
 type Work = func(ctx context.Context) error
 
-// Runner runs jobs in the background. Only one job runs under a name at a time.
+// Runner runs jobs in the background. At most one job with the same name runs at a time.
 type Runner struct {
 	log      *slog.Logger
 	mu       sync.Mutex
@@ -47,8 +47,8 @@ func New(log *slog.Logger) *Runner {
 	return &Runner{log: log, jobs: make(map[string]*job)}
 }
 
-// Start runs work in the background under a name, until the work is complete or ctx, Stop, StopAndWait or Close
-// ends it. Start returns false if a job with this name runs already, or after Close.
+// Start runs a job in the background until work returns nil, ctx ends, or Stop, StopAndWait or Close ends the job. It
+// returns false if a job with this name is running, or after Close.
 func (r *Runner) Start(ctx context.Context, name string, work Work) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 
 var errFault = errors.New("the store cannot be reached")
 
-// forever runs until its context ends.
+// forever is the work of a job that runs until its context ends.
 func forever(ctx context.Context) error {
 	<-ctx.Done()
 	return ctx.Err()

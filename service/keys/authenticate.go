@@ -11,17 +11,17 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// maxCachedTexts is the maximum size of a textCache.
+// maxCachedTexts is the maximum number of entries of a textCache.
 const maxCachedTexts = 4096
 
-// textCache caches the parsed text and the hash of valid keys, by the SHA-256 of the text. The cache avoids
-// computing the key hash for each request. The zero value is ready.
+// textCache caches the parsed text and the hash of valid API keys. Its map key is the SHA-256 of the text. The cache
+// avoids computing the expensive key hash for each request. The zero value is ready.
 type textCache struct {
 	mu      sync.RWMutex
 	entries map[[sha256.Size]byte]parsedText
 }
 
-// parsedText is the text of a key, parsed and hashed.
+// parsedText is the parsed text of an API key and the hash of the text.
 type parsedText struct {
 	parsed access.Key
 	hash   string
@@ -43,7 +43,7 @@ func (c *textCache) add(sum [sha256.Size]byte, t parsedText) {
 	c.entries[sum] = t
 }
 
-// foundKey is the result of a key lookup.
+// foundKey is the result of looking up the text of an API key.
 type foundKey struct {
 	parsedText
 	key    *domain.APIKey // nil: unknown key
@@ -51,7 +51,7 @@ type foundKey struct {
 	cached bool           // the text is in the cache of valid texts
 }
 
-// lookUp finds the key with a text. sum is the SHA-256 of the text. A text that is not cached is parsed and hashed.
+// lookUp finds the API key for a text whose SHA-256 is sum. If the text is not cached, it parses and hashes the text.
 func (k *Keyring) lookUp(text string, sum [sha256.Size]byte) (f foundKey, err error) {
 	if f.parsedText, f.cached = k.texts.get(sum); f.cached {
 		k.mu.RLock()
@@ -65,8 +65,8 @@ func (k *Keyring) lookUp(text string, sum [sha256.Size]byte) (f foundKey, err er
 	return f, err
 }
 
-// Authenticate checks the text of an API key and the client's address. With an error, the principal contains what
-// is known about the key, for the audit log.
+// Authenticate checks the text of an API key and the client's address. After an error, the principal contains the known
+// fields of the key, so that the audit log can name the key.
 func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) (domain.Principal, error) {
 	sum := sha256.Sum256([]byte(text))
 	found, err := k.lookUp(text, sum)
@@ -106,11 +106,11 @@ func (k *Keyring) Authenticate(_ context.Context, text string, from netip.Addr) 
 	return p, nil
 }
 
-// maxParents is the maximum number of parents above a key.
+// maxParents is the maximum length of the chain of parents above a key.
 const maxParents = 32
 
 // walkParents calls visit with a key, its parent, the parent's parent and so on, until visit returns false. It
-// returns false if visit did so or a parent is missing.
+// returns false if visit returned false or if a parent is missing.
 func (k *Keyring) walkParents(key *domain.APIKey, visit func(*domain.APIKey) bool) (whole bool) {
 	for range maxParents {
 		if key == nil || !visit(key) {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Restrictions are the allowed_ips and the expiry of a credential.
-// They also apply to everything that the credential creates.
+// Restrictions are the allowed_ips and the expiry of a credential. They also apply to all resources that the
+// credential creates.
 type Restrictions struct {
 	networks [][]string // allowed_ips lists that must all allow an address; the list of the credential itself is the first
 	until    *time.Time // expiry; nil: none
@@ -39,9 +39,8 @@ func NewRestrictionRules(keyring *Keyring, users users, clients clients) *Restri
 	return &RestrictionRules{keyring: keyring, users: users, clients: clients}
 }
 
-// Of returns the restrictions of the caller: of its API key and the parents of
-// that key, of its user, or of its OAuth client. A dashboard session that a
-// sign-in link of an API key opened also has the restrictions of that key.
+// Of returns the restrictions of the caller: those of its API key and the key's parents, of its user, or of its OAuth
+// client. If a sign-in link of an API key opened the caller's dashboard session, the restrictions of that key also apply.
 func (x *RestrictionRules) Of(p domain.Principal) Restrictions {
 	var r Restrictions
 	switch {
@@ -62,16 +61,14 @@ func (x *RestrictionRules) Of(p domain.Principal) Restrictions {
 	return r
 }
 
-// LimitAllowedIPs returns the allowed_ips of a resource that the caller creates or
-// changes. A nil list gets the list of the caller. Errors: validation_error of
-// allowed_ips.
+// LimitAllowedIPs returns the allowed_ips of a resource that the caller creates or changes. If list is nil, the resource
+// gets the list of the caller. If list exceeds the caller's list, it returns a validation error for allowed_ips.
 func (x *RestrictionRules) LimitAllowedIPs(p domain.Principal, list []string) ([]string, error) {
 	r := x.Of(p)
 	return r.limitAllowedIPs(list)
 }
 
-// AllowedNetworks returns the allowed_ips lists that must all allow an address of
-// the caller.
+// AllowedNetworks returns the caller's allowed_ips lists. The caller's address must be in each of these lists.
 func (x *RestrictionRules) AllowedNetworks(p domain.Principal) [][]string { return x.Of(p).networks }
 
 // addKey adds the restrictions of a key and of its parents.
@@ -91,8 +88,7 @@ func (r *Restrictions) addNetworks(list []string) {
 	}
 }
 
-// checkAllowedIPs refuses a list of addresses and networks that does not lie
-// within each list of the credential. Errors: validation_error of allowed_ips.
+// checkAllowedIPs returns a validation error for allowed_ips if list is not contained in each list of the credential.
 func (r *Restrictions) checkAllowedIPs(list []string) error {
 	for _, outer := range r.networks {
 		if !access.AreAllowedIPsWithin(list, outer) {
@@ -102,9 +98,8 @@ func (r *Restrictions) checkAllowedIPs(list []string) error {
 	return nil
 }
 
-// limitAllowedIPs returns the allowed_ips of a resource that the credential
-// creates. A nil list gets the first list of the credential that lies within its
-// other lists. Errors: validation_error of allowed_ips.
+// limitAllowedIPs returns the allowed_ips of a resource that the credential creates. If list is nil, it returns the first
+// list of the credential that is contained in all its other lists. Errors: validation_failed for allowed_ips.
 func (r *Restrictions) limitAllowedIPs(list []string) (_ []string, err error) {
 	if list != nil || len(r.networks) == 0 {
 		return list, r.checkAllowedIPs(list)
@@ -117,8 +112,8 @@ func (r *Restrictions) limitAllowedIPs(list []string) (_ []string, err error) {
 	return nil, err
 }
 
-// limitExpiry returns the expires_at of a key that the credential creates. nil
-// gets the expiry of the credential. Errors: validation_error of expires_at.
+// limitExpiry returns the expires_at of a key that the credential creates. If at is nil, the key gets the expiry of the
+// credential. If at is later than that, it returns a validation error for expires_at.
 func (r *Restrictions) limitExpiry(at *time.Time) (*time.Time, error) {
 	if r.until != nil && at != nil && at.After(*r.until) {
 		return nil, domain.FieldError("expires_at", domain.CodeValidation, "must not be later than the end of the key that creates it: "+r.until.UTC().Format(time.RFC3339))
@@ -129,8 +124,8 @@ func (r *Restrictions) limitExpiry(at *time.Time) (*time.Time, error) {
 	return at, nil
 }
 
-// clearInheritedExpiry removes the expiry of an adopted key if it is the expiry
-// of its former parent.
+// clearInheritedExpiry removes the expiry of a key that an operator has detached from its parent, if the key has its
+// expiry from that parent.
 func clearInheritedExpiry(keyring *Keyring, key *domain.APIKey, parent string) {
 	var of Restrictions
 	of.addKey(keyring, keyring.Key(parent))

@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Keyring holds every API key of the installation in memory, because each request needs one. A change is committed
-// to the store before the Keyring has it.
+// Keyring holds every API key of the installation in memory, because each request needs one. It commits a change to the
+// store before the change takes effect in memory.
 type Keyring struct {
 	store       commit.Store
 	pepper      []byte            // for the hashes of keys
@@ -49,24 +49,25 @@ func NewKeyring(store commit.Store, master []byte) *Keyring {
 // UseStore replaces the store. It must be called before the Keyring is used concurrently.
 func (k *Keyring) UseStore(store commit.Store) { k.store = store }
 
-// SetLoading sets whether keys of some workspaces are not loaded yet.
+// SetLoading sets whether the keys of some workspaces are still to be loaded. Meanwhile an unknown key gets unavailable.
 func (k *Keyring) SetLoading(on bool) { k.loading.Store(on) }
 
-// derive returns the key for one purpose that is derived from key with HMAC-SHA-256.
+// derive derives a secret for one purpose from key, with HMAC-SHA-256.
 func derive(key []byte, purpose string) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(purpose))
 	return mac.Sum(nil)
 }
 
-// Pepper returns the secret for the hashes of one purpose. It is derived and not stored.
+// Pepper returns the secret for the hashes of one purpose. It is derived from the master key and not stored.
 func (k *Keyring) Pepper(purpose string) []byte { return derive(k.pepper, purpose) }
 
-// DecisionLogKey returns the key of a workspace's decision logs. It is derived and not stored.
+// DecisionLogKey returns the key for the hash chains of a workspace's decision logs. It is derived from the master key
+// and not stored.
 func (k *Keyring) DecisionLogKey(workspace string) []byte { return derive(k.decisions, workspace) }
 
-// NumberHash returns the keyed hash of an E.164 number in a workspace. The hash replaces the number of an erased
-// person. Its key is derived and not stored.
+// NumberHash returns the keyed hash of an E.164 number in a workspace. The hash replaces the number of a person whose
+// data was erased. Its key is derived from the master key and not stored.
 func (k *Keyring) NumberHash(workspace, e164 string) string {
 	return hex.EncodeToString(derive(derive(k.numbers, workspace), e164)[:16])
 }
@@ -110,7 +111,7 @@ func (k *Keyring) isDeleted(workspace string) bool {
 	return k.deleted[workspace]
 }
 
-// Key returns the key with this id, of any workspace; nil if it is unknown.
+// Key returns the API key with this id, of any workspace, or nil if the id is unknown.
 func (k *Keyring) Key(id string) *domain.APIKey {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -136,7 +137,7 @@ func (k *Keyring) setLastUsed(id string, now time.Time) {
 	k.lastUses[id] = now
 }
 
-// lastUsed returns the last use of a key that this process saw, else the stored time.
+// lastUsed returns the last use of a key that this process has seen, or else the stored time of its last use.
 func (k *Keyring) lastUsed(key *domain.APIKey) *time.Time {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -152,7 +153,7 @@ func auditEntry(by record.Author, key *domain.APIKey, action string) *domain.Aud
 	return by.AuditEntry(key.WorkspaceID, key.Environment, "auth", action, domain.Resource{Type: "api_key", ID: key.ID})
 }
 
-// Create generates a key and commits it with its audit entry. The text of the key is never stored.
+// Create generates a key and commits it with its audit entry. It returns the text of the key, which is never stored.
 func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIKey) (created *domain.APIKey, text string, err error) {
 	var random [24]byte
 	if _, err = rand.Read(random[:]); err != nil {
@@ -188,12 +189,12 @@ func (k *Keyring) Create(ctx context.Context, by record.Author, key *domain.APIK
 	return key, text, nil
 }
 
-// Update changes a stored key. The change is effective when Update returns.
+// Update changes a stored API key. The change is effective when Update returns.
 func (k *Keyring) Update(ctx context.Context, workspace, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
 	return k.changeWith(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) { return nil, change(key) })
 }
 
-// changeWith is Update with further rows in the same commit.
+// changeWith changes a stored API key like Update. It commits the records that change returns together with the key.
 func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change func(*domain.APIKey) ([]domain.Record, error)) (*domain.APIKey, error) {
 	unlock, err := k.changeLocks.Lock(ctx, workspace)
 	if err != nil {
@@ -232,7 +233,7 @@ func (k *Keyring) changeWith(ctx context.Context, workspace, id string, change f
 	return nil, commit.StoreError(domain.ErrConflict)
 }
 
-// Revoke revokes a key. The key is invalid when Revoke returns; its row stays.
+// Revoke revokes a key. The key is invalid when Revoke returns, and its record stays in the store.
 func (k *Keyring) Revoke(ctx context.Context, by record.Author, workspace, id string) error {
 	_, err := k.changeWith(ctx, workspace, id, func(key *domain.APIKey) ([]domain.Record, error) {
 		if key.RevokedAt != nil {
@@ -283,8 +284,8 @@ func (k *Keyring) SaveLastUsed(ctx context.Context) {
 	}
 }
 
-// DeleteWorkspace removes the keys of a deleted workspace. The keys are invalid from then on, and no key is created
-// or changed in that workspace.
+// DeleteWorkspace removes the keys of a deleted workspace from memory. The keys are invalid from then on, and keys of
+// that workspace can no more be created or changed.
 func (k *Keyring) DeleteWorkspace(workspace string) {
 	if unlock, err := k.changeLocks.Lock(context.Background(), workspace); err == nil { // cannot fail: the context never ends
 		defer unlock()

@@ -1,5 +1,5 @@
 // Package keys is the service for API keys: it creates, authenticates and revokes them. Revoking a key also revokes
-// its child keys. The restrictions of a key apply to all resources that it creates.
+// its child keys. The allowed_ips and the expiry of a key also limit all resources that it creates.
 package keys
 
 import (
@@ -26,8 +26,8 @@ type Config struct {
 	Store        commit.Store
 	Keyring      *Keyring
 	Restrictions *RestrictionRules
-	// DeleteUser and Deleters delete the resources that a key created, if the key is revoked with cascade. Deleters
-	// are by the object type of the resource.
+	// DeleteUser and Deleters delete the resources that a key created, when the key is revoked with cascade. Deleters maps
+	// the object type of a resource to the function that deletes it.
 	DeleteUser func(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
 	Deleters   map[string]func(ctx context.Context, p domain.Principal, id string) error
 }
@@ -52,8 +52,8 @@ func (s *Service) Authenticate(ctx context.Context, text string, from netip.Addr
 }
 
 // CreateKey creates a key. Its parent is the caller's key, or the key whose sign-in link opened the caller's
-// session. The allowed_ips and the expiry of the parent limit those of the key. Errors: validation_error of
-// allowed_ips or expires_at.
+// session. The allowed_ips and the expiry of the new key must be within those of the parent. Otherwise CreateKey returns
+// a validation error for allowed_ips or expires_at.
 func (s *Service) CreateKey(ctx context.Context, p domain.Principal, action record.AuditAction, k *domain.APIKey) (*domain.APIKey, string, error) {
 	k.WorkspaceID, k.ParentID = p.WorkspaceID, cmp.Or(p.KeyID, p.SignInKeyID)
 	if k.Environment == "" {
@@ -92,7 +92,7 @@ func (s *Service) APIKey(_ context.Context, p domain.Principal, id string) (*dom
 }
 
 // ListKeys returns a page of the keys that the caller may see, newest first. Each environment has its own index. A
-// page is merged from one page of each index, and its cursor is the id of its last key.
+// page is merged from the pages of these indexes, and its cursor is the id of its last key.
 func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (record.Page[*domain.APIKey], error) {
 	out := record.Page[*domain.APIKey]{Data: []*domain.APIKey{}}
 	last, err := domain.ParseID(domain.PrefixKey, q.Cursor)
@@ -117,8 +117,8 @@ func (s *Service) ListKeys(ctx context.Context, p domain.Principal, q Query) (re
 	return out, nil
 }
 
-// visibleEnvironments returns the environments whose keys the caller sees. wanted, if not empty, selects one of
-// them.
+// visibleEnvironments returns the environments whose keys the caller may see. If wanted is not empty, it returns only
+// wanted, or none if the caller may not see that environment.
 func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain.Environment {
 	all := []domain.Environment{domain.Live, domain.Test}
 	return slices.DeleteFunc(all, func(e domain.Environment) bool {
@@ -127,7 +127,7 @@ func visibleEnvironments(p domain.Principal, wanted domain.Environment) []domain
 }
 
 // keysBefore returns the newest keys of an environment that are older than the key with the id last. It returns one
-// more key than a page has.
+// more key than the page size, which shows whether another page follows.
 func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.Environment, last string, page record.PageQuery) ([]*domain.APIKey, error) {
 	q := commit.Query{Kind: "api_key", Workspace: workspace, Index: "env=" + string(env), Limit: page.Limit + 1, To: last}
 	if !page.CreatedAfter.IsZero() {
@@ -146,7 +146,7 @@ func (s *Service) keysBefore(ctx context.Context, workspace string, env domain.E
 	return out, commit.StoreError(err)
 }
 
-// UpdateKey changes a key. The change is effective when UpdateKey returns. New allowed_ips must be within those of
+// UpdateKey changes a key. The change is effective when UpdateKey returns. New allowed_ips must be within the lists of
 // the caller and of the key's parents.
 func (s *Service) UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error) {
 	k, err := s.ownKey(p, id)
@@ -175,8 +175,8 @@ func (s *Service) UpdateKey(ctx context.Context, p domain.Principal, id string, 
 	})
 }
 
-// CheckKeyIsValid returns an error if the API key behind a token was revoked or has expired, because the token ends
-// with its key. Errors: expired_token.
+// CheckKeyIsValid returns expired_token if the API key that a token belongs to was revoked or has expired, because the
+// token is valid only as long as its key.
 func (s *Service) CheckKeyIsValid(_ context.Context, workspace, keyID string) error {
 	if key := s.keyring.Key(keyID); key == nil || key.WorkspaceID != workspace || s.keyring.IsInvalid(key, time.Now()) {
 		return domain.Errorf(domain.CodeExpiredToken, "The API key behind the token no longer holds.")

@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// fakeUsers is a fake with users by id and without OAuth clients.
+// fakeUsers is a fake that maps user ids to users. It has no OAuth clients.
 type fakeUsers map[string]*domain.User
 
 func (u fakeUsers) User(id string) *domain.User              { return u[id] }
@@ -71,7 +71,7 @@ func (f *fixture) create(t *testing.T, by domain.Principal, k *domain.APIKey) (d
 	return domain.Principal{KeyID: k.ID, WorkspaceID: k.WorkspaceID, Environment: k.Environment}, text
 }
 
-// code returns the error code of authenticating a text from an address; "" if it is valid.
+// code authenticates with a key text from an address. It returns the error code, or "" if the key is valid.
 func (f *fixture) code(t *testing.T, text, from string) domain.Code {
 	t.Helper()
 	_, err := f.Authenticate(t.Context(), text, netip.MustParseAddr(from))

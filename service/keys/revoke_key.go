@@ -22,7 +22,7 @@ type RevokeResult struct {
 	Ended     []domain.ResourceRef // deleted because of Cascade
 }
 
-// dependent is a resource with permissions, and the credentials that created it.
+// dependent is a resource with permissions of its own, and the ids of the credentials that created it.
 type dependent struct {
 	domain.ResourceRef
 
@@ -30,8 +30,8 @@ type dependent struct {
 	creators    []string // ids of keys, users and OAuth clients
 }
 
-// creatorsOf returns the ids of the credential that created a resource, and of the API key whose sign-in link
-// opened that user's session.
+// creatorsOf returns the id of the credential that created a resource. If that credential is a user whose session was
+// opened by a sign-in link of an API key, it also returns the id of the key.
 func creatorsOf(c *domain.Creator) (ids []string) {
 	if c == nil { // a version without created_by created the resource
 		return nil
@@ -47,7 +47,7 @@ func creatorsOf(c *domain.Creator) (ids []string) {
 // creatorsOfKey returns the ids of the credentials on which a key depends: its parent key and the user who created
 // it. A key that an operator has detached from its parent depends on no credential.
 func creatorsOfKey(k *domain.APIKey) []string {
-	if k.ParentID == "" && k.CreatedBy.KeyID() != "" { // adopted
+	if k.ParentID == "" && k.CreatedBy.KeyID() != "" { // an operator has detached the key from its parent
 		return nil
 	}
 	ids := creatorsOf(k.CreatedBy)
@@ -57,7 +57,7 @@ func creatorsOfKey(k *domain.APIKey) []string {
 	return ids
 }
 
-// resourcesWithRights returns the resources of a workspace that have permissions and name their creator.
+// resourcesWithRights returns the resources of a workspace that have permissions of their own and record their creator.
 func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (all []dependent, err error) {
 	note := func(m *domain.Meta, creators []string) {
 		if len(creators) > 0 {
@@ -101,8 +101,8 @@ func (s *Service) resourcesWithRights(ctx context.Context, workspace string) (al
 	return all, nil
 }
 
-// dependentsOf returns the resources that a credential created, directly or through other credentials. Creators
-// precede the resources that they created.
+// dependentsOf returns the resources that a credential created, directly or through other credentials. In the result,
+// each credential comes before the resources that it created.
 func (s *Service) dependentsOf(ctx context.Context, workspace, credential string) (found []dependent, err error) {
 	all, err := s.resourcesWithRights(ctx, workspace)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Service) dependentsOf(ctx context.Context, workspace, credential string
 }
 
 // RevokeKey revokes a key. When RevokeKey returns, the key, its child keys, and their tokens, sign-in links and
-// sessions are invalid. A key that is revoked or expired already may be revoked again.
+// sessions are invalid. RevokeKey also accepts a key that is already revoked or expired.
 func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action record.AuditAction, id string, o RevokeRequest) (RevokeResult, error) {
 	k, err := s.ownKey(p, id)
 	if err != nil {
@@ -136,8 +136,8 @@ func (s *Service) RevokeKey(ctx context.Context, p domain.Principal, action reco
 	return s.revokeKey(ctx, record.Author{Principal: p, Action: action}, k, o)
 }
 
-// RevokeAnyKey revokes a key of any workspace. Commands on the machine itself use it. cascade also deletes the
-// resources that the key created. Errors: not_found.
+// RevokeAnyKey revokes a key of any workspace. It is for the command line on the machine itself, not for the API. If
+// cascade is set, it also deletes the resources that the key created. Errors: not_found.
 func (s *Service) RevokeAnyKey(ctx context.Context, id string, cascade bool) (RevokeResult, error) {
 	key := s.keyring.Key(id)
 	if key == nil {
@@ -177,7 +177,8 @@ func (s *Service) revokeKey(ctx context.Context, by record.Author, k *domain.API
 }
 
 // revokeDependent revokes or deletes a resource and adds an entry to the audit log. It keeps users whom the caller
-// may not delete. It also keeps trunks, SMS gateways and tools, because calls may need them; ended is then false.
+// may not delete. It also keeps trunks, SMS gateways and tools, because calls may need them. ended is false if it keeps
+// the resource.
 func (s *Service) revokeDependent(ctx context.Context, by record.Author, workspace string, x dependent, may func(*domain.User) error) (ended bool, err error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: x.environment}
 	ctx = commit.WithAudit(ctx, commit.NewPendingAudit(*by.AuditEntry(workspace, x.environment, "admin", x.Object+".deleted", domain.Resource{Type: x.Object, ID: x.ID})))

@@ -43,8 +43,8 @@ func (q *queryVectors) put(key string, vector []byte) {
 	q.all[key] = vector
 }
 
-// queryVector returns the embedding of a query, or nil for a search by words only. The search uses words only without a
-// model, if the model does not answer in time, or if a knowledge base is not embedded yet.
+// queryVector returns the embedding of a query. It returns nil if no embedding model is configured, if the model does not
+// answer in time, or if a knowledge base is not embedded yet. The search then uses words only.
 func (svc *Service) queryVector(ctx context.Context, all []*domain.KnowledgeBase, query string) []byte {
 	e, name := svc.embedder()
 	has := func(k *domain.KnowledgeBase) bool { return k.EmbeddingModel == name }
@@ -92,8 +92,8 @@ func (svc *Service) embedDue(ctx context.Context, workspaceID string) error {
 	return nil
 }
 
-// embedBase embeds the passages of a knowledge base. It marks the base as embedded if the base has not changed
-// since.
+// embedBase embeds the passages of a knowledge base. Then it records that the base is embedded, unless the base has
+// changed meanwhile.
 func (svc *Service) embedBase(ctx context.Context, k *domain.KnowledgeBase, e *llm.Engine, name string) error {
 	prefix := domain.Key{Kind: "knowledge_passage", Workspace: k.WorkspaceID, ID: k.ID + "/"}
 	for after, n := "", llm.EmbedMost; n == llm.EmbedMost; {
@@ -133,7 +133,7 @@ func (svc *Service) embedBase(ctx context.Context, k *domain.KnowledgeBase, e *l
 	return err
 }
 
-// embedPassages stores the embeddings of passages. Passages that have changed since are skipped.
+// embedPassages computes and stores the embeddings of passages. It skips passages that have changed meanwhile.
 func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name string, due []*domain.KnowledgePassage) error {
 	if len(due) == 0 {
 		return nil
@@ -177,7 +177,8 @@ func (svc *Service) embedPassages(ctx context.Context, e *llm.Engine, name strin
 	return err
 }
 
-// embedder returns the embedding model and its name in stored rows; nil if there is none.
+// embedder returns the embedding model and the name under which its embeddings are stored. It returns nil if no
+// embedding model is configured.
 func (svc *Service) embedder() (*llm.Engine, string) {
 	e := svc.cfg.Embedding
 	if e == nil {

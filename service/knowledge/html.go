@@ -63,7 +63,7 @@ func isHidden(a atom.Atom) bool {
 	return false
 }
 
-// headingLevel returns the level of a heading element; 0 for other elements.
+// headingLevel returns the level of a heading element, 1 to 6, or 0 for other elements.
 func headingLevel(a atom.Atom) int {
 	for i, h := range []atom.Atom{atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6} {
 		if a == h {
@@ -73,7 +73,7 @@ func headingLevel(a atom.Atom) int {
 	return 0
 }
 
-// textBefore returns the text that replaces a start tag.
+// textBefore returns the text that a start tag becomes in the output: a Markdown prefix, a line break, or nothing.
 func textBefore(a atom.Atom) string {
 	if n := headingLevel(a); n > 0 {
 		return "\n\n" + strings.Repeat("#", n) + " "
@@ -89,7 +89,7 @@ func textBefore(a atom.Atom) string {
 	return textAfter(a)
 }
 
-// textAfter returns the text that replaces an end tag.
+// textAfter returns the text that an end tag becomes in the output, such as a line break.
 func textAfter(a atom.Atom) string {
 	if headingLevel(a) > 0 {
 		return "\n\n"

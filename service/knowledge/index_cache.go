@@ -15,16 +15,16 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxIndexBytes is the memory limit of all indexes: about ten full knowledge bases without embeddings, three with
-// embeddings. A larger index is built for each search.
+// maxIndexBytes is the memory limit for all cached indexes. It suffices for about ten full knowledge bases without
+// embeddings, or three with embeddings. An index that is larger than the limit is built again for each search.
 const (
 	maxIndexBytes = 96 << 20
 	buildLimit    = 30 * time.Second // limit of building an index
 	maxBuilds     = 2                // indexes that are built at the same time
 )
 
-// versionedBase is a knowledge base with the version of its row. The row changes whenever the passages change and
-// when all passages are embedded. So the version identifies the passages.
+// versionedBase is a knowledge base with the version of its database row. The row is written whenever the passages
+// change and when all passages are embedded. So the version identifies the state of the passages.
 type versionedBase struct {
 	*domain.KnowledgeBase
 
@@ -36,7 +36,7 @@ func (svc *Service) versioned(ctx context.Context, p domain.Principal, id string
 	return versionedBase{k, version}, err
 }
 
-// baseIndex is the index of a knowledge base at one version. It is immutable.
+// baseIndex is the search index of a knowledge base at one version. It is immutable.
 type baseIndex struct {
 	index   *knowledge.Index
 	sources []*domain.KnowledgeSource // sources with status ready, without their texts
@@ -44,8 +44,8 @@ type baseIndex struct {
 	used    int
 }
 
-// indexCache caches the indexes of searched knowledge bases, one version of each, and evicts the least recently
-// used. The zero value is ready.
+// indexCache caches the search indexes of knowledge bases, one version of each, and evicts the least recently used
+// ones. The zero value is ready.
 type indexCache struct {
 	mu     sync.Mutex
 	all    map[string]*baseIndex // by workspace and knowledge base
@@ -67,7 +67,7 @@ func (s *indexCache) get(key string, version uint64) *baseIndex {
 	return have
 }
 
-// add replaces the index of a knowledge base and evicts the least recently used indexes.
+// add stores the new index of a knowledge base in place of its old one, and evicts the least recently used indexes.
 func (s *indexCache) add(key string, made *baseIndex) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *indexCache) add(key string, made *baseIndex) {
 	s.bytes += made.index.Bytes()
 }
 
-// drop removes an index. The caller holds mu.
+// drop removes an index from the cache. The caller holds mu.
 func (s *indexCache) drop(key string) {
 	if have := s.all[key]; have != nil {
 		s.bytes -= have.index.Bytes()
@@ -101,7 +101,7 @@ func (s *indexCache) drop(key string) {
 	}
 }
 
-// remove removes the index of a knowledge base after a deletion of passages.
+// remove removes the index of a knowledge base from the cache, after passages of that base were deleted.
 func (s *indexCache) remove(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,15 +121,15 @@ func (s *indexCache) forgetWorkspace(workspace string) {
 
 func indexKey(k *domain.KnowledgeBase) string { return k.WorkspaceID + "/" + k.ID }
 
-// build is an index being built, shared by all searches that need it.
+// build is a running build of an index. All searches that need the index wait for the same build.
 type build struct {
 	done chan struct{}
 	made *baseIndex
 	err  error
 }
 
-// index returns the index of a knowledge base. A missing index is built in the background, so that a later search can
-// use it even if ctx ends first.
+// index returns the index of a knowledge base. If the index is not cached, it is built in the background. So a later
+// search can use the index even if ctx ends first.
 func (svc *Service) index(ctx context.Context, k versionedBase) (*baseIndex, error) {
 	key := indexKey(k.KnowledgeBase)
 	if have := svc.indexes.get(key, k.version); have != nil {
@@ -147,7 +147,7 @@ func (svc *Service) index(ctx context.Context, k versionedBase) (*baseIndex, err
 	}
 }
 
-// versionKey returns the key of an index at a version.
+// versionKey returns the key that identifies one version of a cached index.
 func versionKey(key string, version uint64) string {
 	return key + "@" + strconv.FormatUint(version, 10)
 }
@@ -167,7 +167,7 @@ func (s *indexCache) join(key string, version uint64) (b *build, isNew bool) {
 	return b, true
 }
 
-// finish removes a build that has ended.
+// finish removes a build that has ended from the running builds.
 func (s *indexCache) finish(key string, version uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,8 +195,8 @@ func (svc *Service) runBuild(b *build, k versionedBase) {
 	b.made, b.err = svc.buildIndex(ctx, k.KnowledgeBase)
 }
 
-// buildIndex builds the index of the current version of a knowledge base. The version may have changed while the build
-// waited.
+// buildIndex reads the knowledge base again and builds the index of its current version, which may be newer than the
+// version for which the build was started.
 func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*baseIndex, error) {
 	key := indexKey(of)
 	read := func() (versionedBase, error) {
@@ -218,8 +218,8 @@ func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*
 	if err != nil {
 		return nil, commit.StoreError(err)
 	}
-	// If the knowledge base was changed or deleted during the build, the index may mix versions and is removed. This
-	// check comes after add, because a deletion removes the index after its commit.
+	// If the knowledge base was changed or deleted during the build, the index may contain passages of two versions and is
+	// removed. The check must come after add, because a deletion removes the index from the cache after its commit.
 	svc.indexes.add(key, made)
 	if now, failed := read(); failed != nil || now.version != made.version {
 		svc.indexes.remove(key)
@@ -227,7 +227,7 @@ func (svc *Service) buildIndex(ctx context.Context, of *domain.KnowledgeBase) (*
 	return made, nil
 }
 
-// readIndex reads the ready sources of a knowledge base and indexes their passages.
+// readIndex builds an index from the passages of those sources of a knowledge base that have been read successfully.
 func (svc *Service) readIndex(ctx context.Context, k versionedBase) (*baseIndex, error) {
 	made := &baseIndex{index: new(knowledge.Index), version: k.version}
 	ready := make(map[string]int)

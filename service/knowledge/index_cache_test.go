@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-// testIndex returns an index of a version, with one passage of the given size.
+// testIndex returns an index of a version that contains one passage with this number of words.
 func testIndex(version uint64, words int) *baseIndex {
 	x := &baseIndex{index: new(knowledge.Index), version: version}
 	x.index.Add(0, 0, knowledge.Passage{Text: strings.Repeat("word ", words)}, nil)

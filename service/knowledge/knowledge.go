@@ -34,7 +34,7 @@ type pdfReader interface {
 	Text(ctx context.Context, file []byte) (string, error)
 }
 
-// embeddingModels compute embeddings of texts.
+// embeddingModels computes the embeddings of texts.
 type embeddingModels interface {
 	Embed(ctx context.Context, e *llm.Engine, texts []string) ([][]float32, error)
 }
@@ -64,7 +64,7 @@ type Service struct {
 	queries    queryVectors
 }
 
-// New returns a Service. Run reads and embeds sources.
+// New returns a Service. Sources are read and embedded while its method Run runs.
 func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, references: cfg.References, cfg: cfg, reading: record.NewWorkspaceTask(), embedding: record.NewWorkspaceTask()}
 }
@@ -138,7 +138,7 @@ func checkSize(k *domain.KnowledgeBase) error {
 	return nil
 }
 
-// newSource returns the row of a new source. prefix precedes the field names in errors.
+// newSource returns the record of a new source. Validation errors name its fields with prefix in front.
 func (svc *Service) newSource(ctx context.Context, k *domain.KnowledgeBase, id string, o domain.NewKnowledgeSource, prefix string) (*domain.KnowledgeSource, error) {
 	s := &domain.KnowledgeSource{
 		KnowledgeBaseID: k.ID, Type: o.Type, Name: o.Name, URL: o.URL, ContentType: o.ContentType, Status: domain.KnowledgeProcessing, Raw: o.Text, Bytes: len(o.Text),
@@ -177,7 +177,7 @@ func (svc *Service) UpdateKnowledge(ctx context.Context, p domain.Principal, id 
 	return record.Update(ctx, svc.store, p, domain.PrefixKnowledge, id, change)
 }
 
-// DeleteKnowledge deletes a knowledge base. Its passages and sources are deleted first, so that an interrupted
+// DeleteKnowledge deletes a knowledge base. It deletes the passages and sources first, so that an interrupted
 // deletion can be repeated. Errors: not_found, invalid_state.
 func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id string) error {
 	k, err := svc.KnowledgeBase(ctx, p, id)
@@ -209,7 +209,7 @@ func (svc *Service) DeleteKnowledge(ctx context.Context, p domain.Principal, id 
 	return record.Delete[domain.KnowledgeBase](ctx, svc.store, p, domain.PrefixKnowledge, k.ID)
 }
 
-// AddSource adds a source to a knowledge base. Its text is read in the background.
+// AddSource adds a source to a knowledge base. A background task reads the text of the source.
 func (svc *Service) AddSource(ctx context.Context, p domain.Principal, id string, o domain.NewKnowledgeSource) (*domain.KnowledgeSource, error) {
 	k, err := svc.KnowledgeBase(ctx, p, id)
 	if err != nil {
@@ -300,8 +300,8 @@ func (svc *Service) DeleteSource(ctx context.Context, p domain.Principal, id, so
 	}, nil, s)
 }
 
-// updateTotals recomputes the totals of a knowledge base in the commit that changes one of its sources. is replaces
-// was; is is nil if the source is deleted.
+// updateTotals recomputes the totals of a knowledge base in the same commit that changes one of its sources. The source
+// changes from was to is. If the source is deleted, is is nil.
 func (svc *Service) updateTotals(ctx context.Context, k *domain.KnowledgeBase, more func(*commit.Change), is, was *domain.KnowledgeSource) error {
 	p := domain.Principal{WorkspaceID: k.WorkspaceID, Environment: k.Environment}
 	_, err := record.Update(ctx, svc.store, p, domain.PrefixKnowledge, k.ID, func(k *domain.KnowledgeBase) error {

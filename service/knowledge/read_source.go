@@ -25,8 +25,8 @@ const (
 	pdf       = "application/pdf"
 )
 
-// readDueSources reads the due sources of a workspace one by one. A source that has been read can be searched by
-// words; its passages are embedded later.
+// readDueSources reads one by one the sources of a workspace that are not read yet. After that, a search by words finds
+// the passages of a source. Their embeddings are computed later.
 func (svc *Service) readDueSources(ctx context.Context, workspaceID string) error {
 	for {
 		var due *domain.KnowledgeSource
@@ -45,8 +45,8 @@ func (svc *Service) readDueSources(ctx context.Context, workspaceID string) erro
 	}
 }
 
-// readSource fetches a source, splits it into passages and stores them. The source becomes ready, or failed if it
-// has no usable text.
+// readSource fetches the text of a source, splits it into passages and stores them. Then it sets the status of the
+// source to ready, or to failed if there is no usable text.
 func (svc *Service) readSource(ctx context.Context, s *domain.KnowledgeSource) error {
 	text, kind, title, problem := svc.sourceText(ctx, s)
 	if ctx.Err() != nil {
@@ -102,7 +102,7 @@ func (svc *Service) deletePassages(ctx context.Context, s *domain.KnowledgeSourc
 	return record.DeleteByPrefix(ctx, svc.store, prefix, func() domain.Record { return &domain.KnowledgePassage{} })
 }
 
-// putPassages replaces the passages of a source, including those of an interrupted run.
+// putPassages stores the passages of a source. It first deletes the stored ones, also those of an interrupted run.
 func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, all []knowledge.Passage) error {
 	if err := svc.deletePassages(ctx, s); err != nil {
 		return err
@@ -121,8 +121,7 @@ func (svc *Service) putPassages(ctx context.Context, s *domain.KnowledgeSource, 
 	return nil
 }
 
-// sourceText returns the text of a source, its content type and its title. problem is the reason if there is no
-// usable text.
+// sourceText returns the text of a source, its content type and its title. If there is no usable text, problem says why.
 func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (text, kind, title, problem string) {
 	text, kind = s.Raw, s.ContentType
 	if s.Type == domain.SourceURL {
@@ -170,8 +169,8 @@ func (svc *Service) sourceText(ctx context.Context, s *domain.KnowledgeSource) (
 	return text, kind, title, ""
 }
 
-// contentType returns the supported content type of a page, from its Content-Type header and its URL; "" if the
-// type is not supported.
+// contentType returns the supported content type of a page, found from its Content-Type header and its URL. It returns
+// "" if the type is not supported.
 func contentType(header, address string) string {
 	kind, _, err := mime.ParseMediaType(header)
 	if err != nil {

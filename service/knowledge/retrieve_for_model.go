@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-// Limits of retrieval for a language model.
+// Limits for retrieving passages for a language model.
 const (
 	maxRetrieved  = 4
 	minScore      = 0.5
@@ -22,8 +22,8 @@ const (
 	readLimit     = 500 * time.Millisecond // additional time for reading the texts of passages
 )
 
-// Retrieve returns the passages of knowledge bases that match a query best, as text for a language model, and their
-// sources. It returns nothing if the search takes too long.
+// Retrieve returns the passages of knowledge bases that match a query best, as text for a language model and as a list
+// with their sources. It returns nothing if the search takes too long.
 func (svc *Service) Retrieve(ctx context.Context, p domain.Principal, ids []string, query string) (text string, from []domain.Passage) {
 	if len(ids) == 0 || query == "" || strings.HasPrefix(query, "(") {
 		return "", nil
@@ -61,7 +61,7 @@ func (svc *Service) Retrieve(ctx context.Context, p domain.Principal, ids []stri
 	return b.String(), from
 }
 
-// indexesOf returns the indexes of the knowledge bases that are available in time. It logs the missing ones.
+// indexesOf returns those indexes of the knowledge bases that are available within indexLimit. It logs the missing ones.
 func (svc *Service) indexesOf(ctx context.Context, p domain.Principal, ids []string) (bases []*domain.KnowledgeBase, all []*baseIndex) {
 	ctx, cancel := context.WithTimeout(ctx, indexLimit)
 	defer cancel()

@@ -9,7 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/knowledge"
 )
 
-// spareHits is how many hits more than needed a search requests, because passages may be deleted during the search.
+// spareHits is how many more hits than needed a search requests, because some passages may be deleted before they are
+// read.
 const spareHits = 100
 
 // scoredPassage is a passage with its source and its score.
@@ -48,8 +49,8 @@ func (svc *Service) SearchKnowledge(ctx context.Context, p domain.Principal, id,
 	return out, nil
 }
 
-// readBest reads the passages of the best hits. Passages that were deleted during the search are skipped. With an
-// error it returns the passages that were read before.
+// readBest reads the passages of the best hits. It skips passages that were deleted during the search. After an error it
+// returns the passages that it has read so far.
 func (svc *Service) readBest(ctx context.Context, search *knowledge.Search[*baseIndex], limit int) ([]scoredPassage, error) {
 	out := make([]scoredPassage, 0, limit)
 	for _, h := range search.BestHits(limit + spareHits) {

@@ -18,7 +18,8 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// web is a fake web client with one page, and a fake embedding model that embeds whether a text is about dogs.
+// web is a fake web client that has one page. It is also a fake embedding model whose embeddings tell whether a text is
+// about dogs.
 type web struct{ down bool }
 
 func (*web) CheckURL(_ context.Context, param, url string) error {

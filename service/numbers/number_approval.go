@@ -9,8 +9,9 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// initialStatus returns the status of a new number. If several workspaces share the installation, a number is pending
-// until an operator approves it. Numbers of operators and of the test environment, which reaches no carrier, are live.
+// initialStatus returns the status of a new number. If several workspaces share the installation, the status is pending
+// until an operator approves the number. Numbers of operators and of the test environment, which reaches no carrier, are
+// live at once.
 func (s *Service) initialStatus(p domain.Principal) domain.NumberStatus {
 	if p.Operator || p.Environment == domain.Test || !s.node.HasSeveralWorkspaces() {
 		return domain.NumberLive
@@ -18,15 +19,15 @@ func (s *Service) initialStatus(p domain.Principal) domain.NumberStatus {
 	return domain.NumberPending
 }
 
-// ListNumbersByStatus returns a page of the numbers in the live environment of a workspace. An empty status selects
-// all numbers.
+// ListNumbersByStatus returns a page of the numbers in the live environment of a workspace that have this status. If
+// status is empty, it returns numbers of every status.
 func (s *Service) ListNumbersByStatus(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error) {
 	return record.List(ctx, s.store, workspaceID, record.EnvironmentIndex(domain.Principal{Environment: domain.Live}), domain.PrefixNumber, q, func(n *domain.PhoneNumber) bool {
 		return status == "" || n.Status == status
 	})
 }
 
-// ApproveNumber makes a number of any workspace live. A live number is not changed.
+// ApproveNumber sets the status of a pending number of any workspace to live. It does not change a live number.
 func (s *Service) ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error) {
 	p := domain.Principal{WorkspaceID: workspaceID, Environment: domain.Live}
 	n, err := record.Update(ctx, s.store, p, domain.PrefixNumber, id, nil, func(_ *commit.Change, n *domain.PhoneNumber) error {

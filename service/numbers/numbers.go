@@ -15,14 +15,14 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Store is a store that counts changes. Cached values expire with each change.
+// Store is a store that counts changes per workspace. Cached values are valid until the count rises.
 type Store interface {
 	commit.Store
 	// Changes returns the number of changes of a workspace's agents, pathways, numbers and trunks.
 	Changes(workspace string) uint64
 }
 
-// node applies changed numbers to the routing.
+// node applies changed numbers to the call routing of this node.
 type node interface {
 	// ReloadTrunks applies the stored trunks and numbers of a workspace to the routing.
 	ReloadTrunks(ctx context.Context, workspaceID string) error
@@ -44,7 +44,8 @@ func New(store Store, node node, log *slog.Logger) *Service {
 	return &Service{store: store, node: node, log: log}
 }
 
-// validate returns an error if the agent or the trunk of a number does not exist, or if a live number is a test number.
+// validate returns an error if the agent or the trunk of a number does not exist. In the live environment it also
+// refuses reserved test numbers.
 func (s *Service) validate(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) error {
 	if err := record.CheckAgent(ctx, s.store, p, n.AgentID); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *Service) ListNumbers(ctx context.Context, p domain.Principal, q record.
 	return record.List[domain.PhoneNumber](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixNumber, q, nil)
 }
 
-// UpdateNumber changes the settings of a number. The digits cannot be changed.
+// UpdateNumber changes the settings of a number. The phone number itself cannot be changed.
 func (s *Service) UpdateNumber(ctx context.Context, p domain.Principal, id string, change func(*domain.PhoneNumber) error) (*domain.PhoneNumber, error) {
 	n, err := record.Update(ctx, s.store, p, domain.PrefixNumber, id, func(n *domain.PhoneNumber) error {
 		number, trunkID := n.Number, n.TrunkID
@@ -121,7 +122,7 @@ func (s *Service) UpdateNumber(ctx context.Context, p domain.Principal, id strin
 	return n, s.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
-// DeleteNumber deletes a number. Any workspace may register the number afterwards.
+// DeleteNumber deletes a number. Afterwards any workspace may create it again.
 func (s *Service) DeleteNumber(ctx context.Context, p domain.Principal, id string) error {
 	err := record.Delete(ctx, s.store, p, domain.PrefixNumber, id, func(c *commit.Change, n *domain.PhoneNumber) error {
 		c.Deletes = append(c.Deletes, n.Claim().Key())
@@ -133,7 +134,7 @@ func (s *Service) DeleteNumber(ctx context.Context, p domain.Principal, id strin
 	return s.node.ReloadTrunks(ctx, p.WorkspaceID)
 }
 
-// LiveNumbers returns the live numbers of a workspace: those that an operator need not approve or has approved.
+// LiveNumbers returns the numbers of a workspace that an operator has approved or that need no approval.
 func (s *Service) LiveNumbers(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.PhoneNumber, error) {
 	return s.live.Current(s.store, workspaceID, string(env), func() ([]*domain.PhoneNumber, error) {
 		numbers, err := trunk.LiveNumbers(ctx, s.store, workspaceID, env)
@@ -141,7 +142,7 @@ func (s *Service) LiveNumbers(ctx context.Context, workspaceID string, env domai
 	})
 }
 
-// CallerIDs returns the numbers that a workspace may show: its live numbers and the caller IDs of its trunks.
+// CallerIDs returns the numbers that a workspace may show as caller ID: its live numbers and the caller IDs of its trunks.
 func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, error) {
 	return s.callerIDs.Current(s.store, p.WorkspaceID, string(p.Environment), func() ([]string, error) {
 		numbers, err := s.LiveNumbers(ctx, p.WorkspaceID, p.Environment)
@@ -157,8 +158,8 @@ func (s *Service) CallerIDs(ctx context.Context, p domain.Principal) ([]string, 
 	})
 }
 
-// CheckCallerID returns caller_id_not_allowed if the workspace may not show a number. In the test environment all
-// numbers are allowed. The routing decides which trunk may show the number.
+// CheckCallerID returns caller_id_not_allowed if the workspace may not show a number as caller ID. It allows all numbers
+// in the test environment. It does not check which trunk may show the number, because the routing does.
 func (s *Service) CheckCallerID(ctx context.Context, p domain.Principal, from string) error {
 	if from == "" || p.Environment == domain.Test {
 		return nil
@@ -170,7 +171,7 @@ func (s *Service) CheckCallerID(ctx context.Context, p domain.Principal, from st
 	return domain.FieldError("from", domain.CodeCallerIDNotAllowed, from+" is neither a number of the workspace nor in caller_ids of a trunk: add it there, or register it with POST /v1/phone-numbers")
 }
 
-// LiveNumber returns the live number of a workspace that equals e164; nil if there is none.
+// LiveNumber returns the live number of a workspace that equals e164, or nil if there is none.
 func (s *Service) LiveNumber(ctx context.Context, workspaceID string, env domain.Environment, e164 string) (own *domain.PhoneNumber, err error) {
 	if e164 == "" {
 		return nil, nil //nolint:nilnil // no such number is not an error

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/numbers"
 )
 
-// countingStore is a store that counts commits.
+// countingStore is a store that reports a change at each call of Changes, so that the service never uses cached values.
 type countingStore struct {
 	*persistence.Store
 
@@ -26,7 +26,7 @@ func (s *countingStore) Changes(string) uint64 {
 	return s.changes
 }
 
-// node is a fake node of a shared installation.
+// node is a fake node. several says whether the installation has several workspaces.
 type node struct{ several bool }
 
 func (node) ReloadTrunks(context.Context, string) error { return nil }

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// ClientCache holds the OAuth clients of all workspaces and the revoked grants and tokens in memory, because each
-// request with an OAuth token needs them. A change is committed before the cache has it.
+// ClientCache holds in memory the OAuth clients of all workspaces and the revoked grants and tokens, because each
+// request with an OAuth token needs them. A change is committed to the store before it takes effect in the cache.
 type ClientCache struct {
 	clients record.ResourceCache[domain.OAuthClient, *domain.OAuthClient]
 	mu      sync.RWMutex
@@ -30,18 +30,19 @@ func (c *ClientCache) Load(ctx context.Context, store commit.Store, workspace st
 	return commit.ForEachRow(ctx, store, "oauth_revocation", workspace, "all", func(r *domain.OAuthRevocation) { c.revoke(r.ID, r.Until) })
 }
 
-// SetLoaded marks the clients of all workspaces as loaded. From then on an unknown client does not exist.
+// SetLoaded records that the clients of all workspaces are loaded. From then on Client reports an unknown client as nil
+// instead of unavailable.
 func (c *ClientCache) SetLoaded() {
 	c.mu.Lock()
 	c.loaded = true
 	c.mu.Unlock()
 }
 
-// DeleteWorkspace removes the clients of a deleted workspace.
+// DeleteWorkspace removes the clients of a deleted workspace from the cache.
 func (c *ClientCache) DeleteWorkspace(workspace string) { c.clients.DeleteWorkspace(workspace) }
 
-// Client returns a client of any workspace; nil if the client does not exist. Errors: unavailable while workspaces
-// are loading.
+// Client returns a client of any workspace, or nil if the client does not exist. While workspaces are loading, it
+// returns the error unavailable for an unknown client.
 func (c *ClientCache) Client(id string) (*domain.OAuthClient, error) {
 	c.mu.RLock()
 	loaded := c.loaded // read before the lookup: the client may be loaded in between
@@ -58,7 +59,7 @@ func (c *ClientCache) revoke(id string, until time.Time) {
 	c.mu.Unlock()
 }
 
-// isRevoked reports whether any of the ids was revoked.
+// isRevoked reports whether one of these ids of grants or tokens was revoked.
 func (c *ClientCache) isRevoked(ids ...string) bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -1,4 +1,4 @@
-// Package oauth is the OAuth 2.0 server's service: it manages the OAuth clients of workspaces, and issues and
+// Package oauth is the service of the OAuth 2.0 server. It manages the OAuth clients of workspaces, and issues and
 // revokes codes, grants and refresh tokens (RFC 6749, RFC 7009).
 package oauth
 
@@ -26,7 +26,7 @@ type users interface {
 	User(id string) *domain.User // nil: there is none
 }
 
-// creators checks the credentials that created a resource.
+// creators checks whether the API key behind a user's session is still valid.
 type creators interface {
 	CreatorEnded(c *domain.Creator) (bool, error)
 }
@@ -72,8 +72,7 @@ func (s *Service) CheckOAuthPlan(workspace string) error {
 	return nil
 }
 
-// CreateClient creates an OAuth client. A confidential client gets a secret, which
-// is returned once.
+// CreateClient creates an OAuth client. A confidential client gets a secret, which can be read only from this result.
 func (s *Service) CreateClient(ctx context.Context, p domain.Principal, c *domain.OAuthClient) (created *domain.OAuthClient, secret string, err error) {
 	unlock, err := s.cache.clients.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {
@@ -133,14 +132,14 @@ func (s *Service) DeleteClient(ctx context.Context, p domain.Principal, id strin
 	return err
 }
 
-// FindClient returns the client with this id, of any workspace; nil if there is none. The client has not
-// authenticated yet.
+// FindClient returns the client with this id, of any workspace, or nil if there is none. It does not authenticate the
+// client.
 func (s *Service) FindClient(_ context.Context, id string) (*domain.OAuthClient, error) {
 	return s.cache.Client(id)
 }
 
-// IsClientSecret reports whether secret is the secret of the client. It returns false for nil and for public
-// clients, in the same time as for a wrong secret.
+// IsClientSecret reports whether secret is the secret of the client. For a nil client and for public clients it returns
+// false, and takes as long as for a wrong secret.
 func (s *Service) IsClientSecret(c *domain.OAuthClient, secret string) bool {
 	id, hash := "client_", "none"
 	if c != nil {
@@ -149,8 +148,8 @@ func (s *Service) IsClientSecret(c *domain.OAuthClient, secret string) bool {
 	return access.SameHash(s.clientHash(id, secret), hash) && c != nil && !c.Public
 }
 
-// CheckOAuthToken returns the current permissions of the holder of an OAuth token: those of the token that client
-// and user still have. Errors: expired_token if the token was revoked or its client or user was deleted.
+// CheckOAuthToken returns the current permissions of an OAuth token: the permissions in the token that its client and
+// its user still have. It returns expired_token if the token was revoked, or if its client or user was deleted.
 func (s *Service) CheckOAuthToken(_ context.Context, p domain.Principal, grant, token string) ([]domain.Permission, error) {
 	c, err := s.cache.Client(p.ClientID)
 	if err != nil {
@@ -173,8 +172,8 @@ func (s *Service) CheckOAuthToken(_ context.Context, p domain.Principal, grant, 
 	return access.IntersectPermissions(rights, u.Role.Permissions()), nil
 }
 
-// RevokeOAuth revokes all access tokens of a grant, or a single token. The revocation is effective when RevokeOAuth
-// returns. until is the expiry of the last revoked token.
+// RevokeOAuth revokes all access tokens of a grant, or a single token. id is the id of the grant or token. The revocation
+// is effective when RevokeOAuth returns. until is the time at which the last revoked token expires.
 func (s *Service) RevokeOAuth(ctx context.Context, c *domain.OAuthClient, id string, until time.Time) error {
 	r := &domain.OAuthRevocation{Meta: domain.Meta{ID: id, WorkspaceID: c.WorkspaceID, Environment: c.Environment, CreatedAt: record.Now()}, Until: until}
 	if _, err := s.store.Apply(commit.WithAuditInNextCommit(ctx), commit.Change{Workspace: c.WorkspaceID, Puts: []domain.Record{r}}); err != nil {

@@ -21,7 +21,7 @@ type IssuedTokens struct {
 	Refresh     string              // refresh token; "": the client gets no refresh token
 }
 
-// IssueCode stores the consent of a user and returns its authorization code.
+// IssueCode stores the consent of a user to a client and returns the authorization code.
 func (s *Service) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, error) {
 	text, now := record.NewSecretText(), record.Now()
 	c.ID, c.CreatedAt, c.Until = access.HashKey(s.pepper, "code "+text), now, now.Add(domain.OAuthCodeLifetime)
@@ -29,8 +29,8 @@ func (s *Service) IssueCode(ctx context.Context, c *domain.OAuthCode) (string, e
 	return text, commit.StoreError(err)
 }
 
-// RedeemCode exchanges an authorization code for tokens. A code is valid once; a second use revokes the grant (RFC
-// 6749 §4.1.2).
+// RedeemCode exchanges an authorization code for tokens. A code is valid for one use. A second use revokes the grant
+// (RFC 6749 §4.1.2).
 func (s *Service) RedeemCode(ctx context.Context, client *domain.OAuthClient, text, redirect, verifier string) (IssuedTokens, error) {
 	for range record.MaxTries {
 		c := &domain.OAuthCode{Meta: domain.Meta{ID: access.HashKey(s.pepper, "code "+text), WorkspaceID: client.WorkspaceID}}
@@ -75,7 +75,7 @@ func withUser(ctx context.Context, g *domain.OAuthGrant) context.Context {
 	return commit.WithAuditInNextCommit(ctx)
 }
 
-// issueTokens returns a grant as its client sees it, with a refresh token if the client may refresh.
+// issueTokens returns the result of a token request for a grant. It contains a refresh token if the client may use one.
 func (s *Service) issueTokens(client *domain.OAuthClient, g *domain.OAuthGrant, rights []domain.Permission) IssuedTokens {
 	out := IssuedTokens{GrantID: g.ID, UserID: g.UserID, SignInKeyID: g.CreatedBy.KeyID(), Rights: rights}
 	if client.AllowsGrant(domain.GrantRefresh) {
@@ -84,8 +84,8 @@ func (s *Service) issueTokens(client *domain.OAuthClient, g *domain.OAuthGrant, 
 	return out
 }
 
-// currentRights returns the requested permissions of a grant that its client and its user still have. Errors:
-// invalid_grant.
+// currentRights returns those requested permissions of a grant that its client and its user still have. It returns
+// invalid_grant if there are none.
 func (s *Service) currentRights(client *domain.OAuthClient, g *domain.OAuthGrant, asked []domain.Permission) ([]domain.Permission, error) {
 	if ended, err := s.keys.CreatorEnded(g.CreatedBy); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (s *Service) currentRights(client *domain.OAuthClient, g *domain.OAuthGrant
 	return rights, nil
 }
 
-// RenewGrant exchanges a refresh token for the next one. A refresh token is valid once; a second use revokes the
+// RenewGrant exchanges a refresh token for new tokens. A refresh token is valid for one use. A second use revokes the
 // grant (RFC 9700 §4.14.2).
 func (s *Service) RenewGrant(ctx context.Context, client *domain.OAuthClient, text, scope string) (IssuedTokens, error) {
 	for range record.MaxTries {
@@ -154,7 +154,8 @@ func (s *Service) findGrant(ctx context.Context, client *domain.OAuthClient, tex
 	return g, version, generation, commit.StoreError(err)
 }
 
-// IntrospectToken returns the grant of a valid refresh token, and when the grant expires. Errors: invalid_grant.
+// IntrospectToken returns the grant of a valid refresh token and the time at which the grant expires. Errors:
+// invalid_grant.
 func (s *Service) IntrospectToken(ctx context.Context, client *domain.OAuthClient, text string) (IssuedTokens, time.Time, error) {
 	g, _, generation, err := s.findGrant(ctx, client, text)
 	if err == nil {
@@ -167,8 +168,8 @@ func (s *Service) IntrospectToken(ctx context.Context, client *domain.OAuthClien
 	return IssuedTokens{GrantID: g.ID, UserID: g.UserID, Rights: rights}, g.ExpiresAt(), err
 }
 
-// revokeReused revokes the grant of a code or refresh token that was used twice, because one of the two users may
-// be an attacker.
+// revokeReused revokes the grant of an authorization code or refresh token that was used twice, because one of the two
+// uses may come from an attacker.
 func (s *Service) revokeReused(ctx context.Context, client *domain.OAuthClient, grantID string, err error) error {
 	commit.AuditFrom(ctx).SetActionAndActor("token.reused", domain.Actor{Type: "oauth_client", ID: client.ID})
 	if end := s.RevokeGrant(ctx, client, grantID); end != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/record/recordtest"
 )
 
-// accounts is a fake for users and API keys. ended holds the ids of keys that were revoked or have expired.
+// accounts is a fake of users and API keys. ended holds the ids of keys that were revoked or have expired.
 type accounts struct {
 	users map[string]*domain.User
 	ended map[string]bool
@@ -66,7 +66,7 @@ func (f *fixture) open(cache *oauth.ClientCache) *oauth.Service {
 	})
 }
 
-// issue returns a code for the consent of user_1 to the client.
+// issue returns an authorization code for the consent of user_1 to the client.
 func (f *fixture) issue(t *testing.T) string {
 	t.Helper()
 	code, err := f.IssueCode(t.Context(), &domain.OAuthCode{

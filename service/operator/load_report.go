@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/load"
 )
 
-// Limits of reading the load of all workspaces.
+// Limits for reading the load of all workspaces.
 const (
 	maxLoadAge     = time.Second     // age up to which the last result is used again
 	readTimeout    = 2 * time.Second // limit for all workspaces
@@ -35,10 +35,10 @@ type Config struct {
 	Drain      nodeDrain
 }
 
-// workspaces are the workspaces whose actors run on this node.
+// workspaces gives access to the workspaces whose actors run on this node.
 type workspaces interface {
 	WorkspaceIDs() []string
-	// Workspace returns a workspace; nil if it is unknown on this node.
+	// Workspace returns a workspace, or nil if the workspace is unknown on this node.
 	Workspace(id string) *domain.Workspace
 }
 
@@ -55,9 +55,9 @@ type activity interface {
 	LastMinute(workspaceID string, now time.Time) (calls, commits int)
 }
 
-// node is the state of this node.
+// node reports whether this node can serve requests.
 type node interface {
-	// Ready returns the reason why the node cannot serve requests; nil if it can.
+	// Ready returns the reason why the node cannot serve requests, or nil if it can.
 	Ready(ctx context.Context) error
 }
 
@@ -81,8 +81,8 @@ func New(c Config) *Service {
 	return &Service{workspaces: c.Workspaces, actors: c.Actors, system: c.System, activity: c.Activity, node: c.Node, dialStop: c.DialStop, drain: c.Drain}
 }
 
-// LocalReport returns the load of this node and of its workspaces. requests returns the number of API requests of a
-// workspace in the last minute. load.Merge adds up the reports of nodes. The rows are read only.
+// LocalReport returns the load of this node and of its workspaces. The function requests returns the number of API
+// requests of a workspace in the last minute. The caller must not change the workspace loads, because they are cached.
 func (s *Service) LocalReport(ctx context.Context, requests func(*domain.Workspace) int) (*load.Report, error) {
 	rows, at, err := s.readAll(ctx, requests)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *Service) readWorkspace(ctx context.Context, w *domain.Workspace, now ti
 	return row
 }
 
-// readPermits reads the concurrent calls of a workspace; false if an actor does not answer.
+// readPermits reads the numbers of concurrent calls of a workspace. It returns false if an actor does not answer.
 func (s *Service) readPermits(ctx context.Context, workspaceID string, row *load.WorkspaceLoad) bool {
 	outbound := func(env domain.Environment) func(string) (*actor.PID, error) {
 		return func(id string) (*actor.PID, error) { return s.actors.OutboundLinesPID(id, env) }

@@ -9,26 +9,26 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// dialStop stops all dialing in the installation.
+// dialStop stores whether dialing is stopped in the whole installation.
 type dialStop interface {
 	Current() load.DiallingNow
-	// Stop stores a stop with the reason and the author of row. An existing stop is not changed.
+	// Stop stops dialing and stores the reason and the author in row. If dialing is already stopped, it changes nothing.
 	Stop(ctx context.Context, row *domain.DialStop) (load.DiallingNow, error)
-	// Resume ends the stop. row contains the author.
+	// Resume allows dialing again. row contains the author.
 	Resume(ctx context.Context, row *domain.DialStop) error
 }
 
 // nodeDrain drains this node.
 type nodeDrain interface {
 	Current() load.DrainNow
-	// Start drains the node. An existing drain is not changed.
+	// Start drains the node, so that it accepts no new calls. If the node is already draining, Start changes nothing.
 	Start(at time.Time, by domain.Actor) load.DrainNow
 	// End makes the node accept calls again. Errors: unavailable while the node is stopping.
 	End(by domain.Actor) error
 }
 
-// StopDialling stops dialing in all workspaces until ResumeDialling, also across restarts. Live calls continue. The
-// reason of an existing stop is not changed.
+// StopDialling stops dialing in all workspaces until ResumeDialling, also across restarts. Live calls continue. If
+// dialing is already stopped, it keeps the earlier reason.
 func (s *Service) StopDialling(ctx context.Context, p domain.Principal, reason string) (load.DiallingNow, error) {
 	return s.dialStop.Stop(ctx, &domain.DialStop{Reason: reason, By: record.ActorOf(p)})
 }

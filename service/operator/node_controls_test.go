@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/operator"
 )
 
-// dialStop is a fake that stores the last row.
+// dialStop is a fake that stores the last row passed to it.
 type dialStop struct{ row *domain.DialStop }
 
 func (d *dialStop) Current() load.DiallingNow { return load.DiallingNow{Stopped: d.row != nil} }

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// PageWorkspaceLoads returns a page of the workspaces of a report. The cursor is the id of the last workspace on
+// PageWorkspaceLoads returns a page of the workspace loads in a report. The cursor is the id of the last workspace on
 // the previous page.
 func PageWorkspaceLoads(r *load.Report, q record.PageQuery) record.Page[*load.WorkspaceLoad] {
 	from := 0

@@ -108,7 +108,7 @@ func (s *Service) ListPathways(ctx context.Context, p domain.Principal, q record
 	return record.List[domain.Pathway](ctx, s.store, p.WorkspaceID, record.EnvironmentIndex(p), domain.PrefixPathway, q, nil)
 }
 
-// UpdatePathway changes a pathway and stores its previous version.
+// UpdatePathway changes a pathway and keeps its previous version in the store.
 func (s *Service) UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error) {
 	unlock, err := s.references.Lock(ctx, p.WorkspaceID)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Service) UpdatePathway(ctx context.Context, p domain.Principal, id stri
 	return w, s.campaigns.NotifyPublished(ctx, p)
 }
 
-// PathwayVersion returns a version of a pathway; version 0 is the current one. Errors: not_found.
+// PathwayVersion returns a version of a pathway. Number 0 stands for the current version. Errors: not_found.
 func (s *Service) PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error) {
 	w, err := s.Pathway(ctx, p, id)
 	if err != nil || number == 0 || number == w.Version {

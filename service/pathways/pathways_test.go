@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// campaigns is a fake that counts notifications.
+// campaigns is a fake that counts the notifications of a new pathway version.
 type campaigns struct{ notified int }
 
 func (c *campaigns) NotifyPublished(context.Context, domain.Principal) error {

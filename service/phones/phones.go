@@ -12,20 +12,21 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// phonesPerWorkspace is the maximum number of phones of a workspace, because the registrar holds them in memory.
+// phonesPerWorkspace is the maximum number of phones of a workspace. The number is limited because the registrar holds
+// all phones in memory.
 const phonesPerWorkspace = 10_000
 
-// registrarActors are the registrar actors of workspaces.
+// registrarActors gives access to the registrar actors of workspaces.
 type registrarActors interface {
-	// ReloadPhones applies the stored phones of a workspace.
+	// ReloadPhones makes the registrar of a workspace use the stored phones.
 	ReloadPhones(ctx context.Context, workspaceID string) error
-	// ListContacts returns the registered contacts of all phones.
+	// ListContacts returns the registered SIP contacts of all phones.
 	ListContacts(ctx context.Context, workspaceID string) (registrar.ContactList, error)
 	// FindPhone returns a phone by its extension or user name. Errors: not_found.
 	FindPhone(ctx context.Context, workspaceID string, f registrar.FindPhone) (registrar.PhoneFound, error)
 }
 
-// Config holds the dependencies of a Service. For a store without a running registrar, phones can only be deleted.
+// Config holds the dependencies of a Service. If no registrar is running, the service can only delete phones.
 type Config struct {
 	Store     commit.Store
 	Count     func(workspaceID string) int // number of phones of a workspace
@@ -82,7 +83,7 @@ func (s *Service) checkNames(ctx context.Context, p domain.Principal, x *domain.
 	return nil
 }
 
-// Phone returns one phone with its registered contacts. Errors: not_found.
+// Phone returns one phone with its registered SIP contacts. Errors: not_found.
 func (s *Service) Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error) {
 	x, _, err := record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id)
 	if err != nil {
@@ -100,7 +101,7 @@ func (s *Service) ListPhones(ctx context.Context, p domain.Principal, q record.P
 	return l, s.addContacts(ctx, p, l.Data...)
 }
 
-// addContacts sets the registered contacts and the status of phones.
+// addContacts sets the registered SIP contacts and the status of phones.
 func (s *Service) addContacts(ctx context.Context, p domain.Principal, list ...*domain.Phone) error {
 	if len(list) == 0 {
 		return nil
@@ -118,8 +119,8 @@ func (s *Service) addContacts(ctx context.Context, p domain.Principal, list ...*
 	return nil
 }
 
-// UpdatePhone changes a phone. A new password or user name ends its registrations. An empty password is replaced by
-// a random one.
+// UpdatePhone changes a phone. A new password or user name ends the phone's registrations. If the new password is empty,
+// the phone gets a random one.
 func (s *Service) UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error) {
 	for range record.MaxTries {
 		x, version, err := record.Get[domain.Phone](ctx, s.store, p, domain.PrefixPhone, id)
@@ -171,8 +172,8 @@ func (s *Service) DeletePhone(ctx context.Context, p domain.Principal, id string
 	return s.registrar.ReloadPhones(ctx, p.WorkspaceID)
 }
 
-// FindRegistered returns the registered phone with the extension or user name to. If to is a telephone number, isPhone
-// is false.
+// FindRegistered returns the registered phone whose extension or user name is to. If to is a telephone number instead,
+// isPhone is false.
 func (s *Service) FindRegistered(ctx context.Context, p domain.Principal, to string) (found registrar.PhoneFound, isPhone bool, err error) {
 	if _, isPhone = domain.ParsePhoneUser(to); !isPhone {
 		return found, false, nil

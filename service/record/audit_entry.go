@@ -21,7 +21,7 @@ type AuditAction struct {
 	Reason    string // the error code if Failed is set
 }
 
-// NewAuditEntry returns the audit row of an action of principal p. Its Count is 0; the caller sets the count.
+// NewAuditEntry returns the audit entry of an action of principal p. The caller must set its Count.
 func NewAuditEntry(p domain.Principal, action AuditAction, at time.Time) *domain.AuditEntry {
 	e := &domain.AuditEntry{
 		Type: action.Type, Action: action.Action, UserAgent: action.UserAgent,
@@ -37,7 +37,7 @@ func NewAuditEntry(p domain.Principal, action AuditAction, at time.Time) *domain
 	return e
 }
 
-// ActorOf returns the principal as the audit log shows it.
+// ActorOf converts a principal to the actor that the audit log shows.
 func ActorOf(p domain.Principal) domain.Actor {
 	switch {
 	case p.UserID != "":
@@ -52,15 +52,15 @@ func ActorOf(p domain.Principal) domain.Actor {
 	return domain.Actor{Type: "api_key", ID: p.KeyID}
 }
 
-// Author is the principal of a change, with the action for the audit log. The zero value stands for an operator who
-// runs a command on the machine itself.
+// Author is the principal of a change, together with the action for the audit log. The zero value stands for an operator
+// who runs a command on the machine itself.
 type Author struct {
 	Principal domain.Principal
 	Action    AuditAction
 }
 
-// AuditEntry returns the row of a change for the audit log of a workspace. If an operator made the change on the
-// machine itself, the row gets the environment env.
+// AuditEntry returns the audit entry of a change for a workspace. If an operator made the change on the machine itself,
+// the entry gets the environment env.
 func (a Author) AuditEntry(workspace string, env domain.Environment, kind, action string, on domain.Resource) *domain.AuditEntry {
 	p, what := a.Principal, a.Action
 	system := p.WorkspaceID == ""
@@ -77,21 +77,22 @@ func (a Author) AuditEntry(workspace string, env domain.Environment, kind, actio
 	return e
 }
 
-// RequestAuditEntry returns the audit row of an action that is not merged with other actions. A repeated request
-// gets a row with the same id, also after a restart of the process.
+// RequestAuditEntry returns an audit entry that is not merged with entries of equal actions. If the client repeats the
+// request with the same Idempotency-Key, the entry has the same id, also after a restart of the process.
 func RequestAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) *domain.AuditEntry {
 	e := NewAuditEntry(p, action, time.Now())
 	e.ID, e.Count = RequestResourceID(ctx, domain.PrefixAudit), 1
 	return e
 }
 
-// WithAuditEntry returns a context for a change. The commit of the change also stores the audit row of the action.
+// WithAuditEntry returns a context that carries the audit entry of an action. The commit that uses this context also
+// stores the entry.
 func WithAuditEntry(ctx context.Context, p domain.Principal, action AuditAction) context.Context {
 	return commit.WithAudit(ctx, commit.NewPendingAudit(*RequestAuditEntry(ctx, p, action)))
 }
 
-// WithLocalAuditEntry returns a context for a change that an operator makes on the machine itself. The commit of
-// the change also stores the audit row. If on has no id, the row names the resource that the change creates.
+// WithLocalAuditEntry returns a context that carries the audit entry of a change by an operator on the machine itself.
+// The commit that uses this context also stores the entry. If on has no id, the entry names the created resource.
 func WithLocalAuditEntry(ctx context.Context, workspace, kind, action string, on domain.Resource) context.Context {
 	return commit.WithAudit(ctx, commit.NewPendingAudit(*Author{}.AuditEntry(workspace, domain.Live, kind, action, on)))
 }

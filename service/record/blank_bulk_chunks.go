@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// BlankBulkChunks returns the chunks of a finished bulk job without the personal data of their orders. The caller
+// BlankBulkChunks returns the item chunks of a finished bulk job without the personal data of the items. The caller
 // adds the chunks to the commit that finishes the job.
 func BlankBulkChunks(ctx context.Context, store commit.Store, b *domain.Bulk) ([]domain.Record, error) {
 	var rows []domain.Record

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// CampaignReader reads campaigns for the services that need the campaign of a request.
+// CampaignReader reads campaigns for services that implement requests about a campaign.
 type CampaignReader struct{ store commit.Store }
 
 // NewCampaignReader returns a CampaignReader of store.

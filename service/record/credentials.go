@@ -14,9 +14,9 @@ func NewSigningSecret() string {
 	return webhook.NewSecret(b)
 }
 
-// RefuseAccessToken returns an error if the principal signs in with a JWT or an OAuth token. The callers are
-// operations that store an address which receives events or calls: the address would stay after the token has
-// expired. field is the request field with the address. Errors: insufficient_permissions.
+// RefuseAccessToken returns insufficient_permissions if the principal uses a JWT or an OAuth token. Operations that store
+// an address for events or calls use it, because that address would stay valid after the token has expired. field is the
+// request field with the address.
 func RefuseAccessToken(p domain.Principal, field string) error {
 	if !p.UsesAccessToken() {
 		return nil

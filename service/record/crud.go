@@ -1,6 +1,6 @@
 // Package record reads and writes the stored records of a workspace for all services. Updates are guarded by
-// versions and tried again after a conflict. The package also stores replies by Idempotency-Key and runs background
-// work by workspace.
+// versions and tried again after a conflict. The package also stores responses by Idempotency-Key and runs background
+// tasks for each workspace.
 package record
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// MaxTries is how often a change is tried if other commits change the same record.
+// MaxTries is how often a change is tried if commits of other requests change the same record.
 const MaxTries = 8
 
 // Resource is a record with an id, a workspace and an environment.
@@ -29,11 +29,11 @@ type Row[T any] interface {
 	domain.Record
 }
 
-// Now returns the current time in the resolution of stored records: UTC, whole milliseconds.
+// Now returns the current time as records store it: in UTC and in whole milliseconds.
 func Now() time.Time { return domain.Timestamp(time.Now()) }
 
-// Get reads a resource of the principal's workspace and environment. The version that Get also returns guards a
-// later commit. Errors: not_found.
+// Get reads a resource of the principal's workspace and environment. It also returns the version of the stored record,
+// with which a commit can be guarded. Errors: not_found.
 func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string) (R, uint64, error) {
 	id, err := domain.ParseID(prefix, id)
 	if err != nil {
@@ -48,7 +48,7 @@ func Get[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain
 	return r, version, commit.StoreError(err)
 }
 
-// Create commits a new resource. The functions in more may add to the commit.
+// Create commits a new resource. The functions in more may add changes to the commit.
 func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more ...func(*commit.Change)) error {
 	c := commit.Change{Workspace: r.Key().Workspace, Guards: []commit.Guard{commit.Absent(r.Key())}, Puts: []domain.Record{r}}
 	for _, f := range more {
@@ -58,8 +58,8 @@ func Create[R domain.Record](ctx context.Context, store commit.Store, r R, more 
 	return commit.StoreError(err)
 }
 
-// CreateWithSecret commits a new resource that holds a secret which the API shows only once. If an earlier run of
-// the same request created the resource, the client has not seen its secret, and the new resource replaces it.
+// CreateWithSecret commits a new resource with a secret that the API shows only once. If an earlier run of the same
+// request has created the resource, the new one replaces it, because the client has not received the earlier secret.
 func CreateWithSecret[R domain.Record](ctx context.Context, store commit.Store, r R) error {
 	t := IdempotentRequestOf(ctx)
 	if t == nil || !t.Repeated {
@@ -74,16 +74,16 @@ func IsRetryable(err error) bool {
 	return slices.Contains([]domain.Code{domain.CodeUnavailable, domain.CodeRateLimit, domain.CodeConcurrentLimit, ""}, domain.CodeOf(err))
 }
 
-// ErrUnchanged is what a function of Update returns if nothing has changed. Update then commits nothing.
+// ErrUnchanged is returned by a function passed to Update if nothing has changed. Update then commits nothing.
 var ErrUnchanged = errors.New("nothing has changed")
 
-// ConflictError returns the error of a change that conflicted MaxTries times. Errors: unavailable.
+// ConflictError returns the error unavailable for a change that has failed MaxTries times because of other commits.
 func ConflictError() error {
 	return domain.Errorf(domain.CodeUnavailable, "other requests keep changing this record; try again").With("retry_after", 1)
 }
 
-// Update reads a resource, changes it and commits it; after a conflict it tries again. The functions in more may
-// add to the commit, refuse it, or return ErrUnchanged.
+// Update reads a resource, changes it and commits it. If another commit changes the resource meanwhile, it tries again.
+// The functions in more may add changes to the commit, refuse it with an error, or return ErrUnchanged.
 func Update[T any, R Resource[T]](
 	ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string,
 	change func(R) error, more ...func(*commit.Change, R) error,
@@ -120,7 +120,7 @@ func Update[T any, R Resource[T]](
 	return nil, ConflictError()
 }
 
-// Delete deletes a resource. The functions in more may add to the commit and may refuse it.
+// Delete deletes a resource. The functions in more may add changes to the commit, or refuse it with an error.
 func Delete[T any, R Resource[T]](
 	ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix, id string, more ...func(*commit.Change, R) error,
 ) error {
@@ -144,16 +144,16 @@ func Delete[T any, R Resource[T]](
 	return ConflictError()
 }
 
-// List reads one page of an index whose rows are sorted by id. keep returns false for rows that a filter without an
-// index excludes. List reads on until the page is full.
+// List reads one page of an index whose records are sorted by id. It skips records for which keep returns false, and
+// reads on until the page is full.
 func List[T any, R Row[T]](
 	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool,
 ) (Page[R], error) {
 	return ListLimited(ctx, store, workspace, index, prefix, page, keep, func() int { return page.Limit })
 }
 
-// ListLimited is List for rows that are expensive to check. left returns how many more rows may be read. If none
-// may be read, the page ends and its cursor continues there.
+// ListLimited reads a page like List, for records that are expensive to check. left returns how many more records may be
+// checked. If it returns 0, the page ends, and its cursor continues after the last checked record.
 func ListLimited[T any, R Row[T]](
 	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool, left func() int,
 ) (Page[R], error) {
@@ -184,8 +184,8 @@ func ListLimited[T any, R Row[T]](
 	return out, nil
 }
 
-// MaxPageReads is how often one filtered page reads from the store. The cursor of a page that is not full by then
-// continues there.
+// MaxPageReads is the maximum number of reads from the store for one filtered page. If the page is not full then, its
+// cursor continues after the last record read.
 const MaxPageReads = 50
 
 // EnvironmentIndex returns the name of the index of all resources of the principal's environment.

@@ -7,17 +7,17 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// BatchRows is how many rows a long scan reads or commits at a time.
+// BatchRows is how many database rows a long scan reads or commits at a time.
 const BatchRows = 250
 
-// SweepRows is how many expired rows a retention sweep reads and deletes at a time.
+// SweepRows is how many expired database rows a retention task reads and deletes at a time.
 const SweepRows = 200
 
-// maxDeletedBefore is how many rows one call of DeleteBefore deletes at most.
+// maxDeletedBefore is the maximum number of database rows that one call of DeleteBefore deletes.
 const maxDeletedBefore = 1000
 
-// DeleteByPrefix deletes the rows whose keys begin with a prefix, in batches. empty returns an empty record of the
-// rows' kind.
+// DeleteByPrefix deletes the database rows whose keys begin with a prefix, in batches. empty must return an empty record
+// of the kind of these rows.
 func DeleteByPrefix(ctx context.Context, store commit.Store, prefix domain.Key, empty func() domain.Record) error {
 	for after := ""; ; {
 		change := commit.Change{Workspace: prefix.Workspace}
@@ -35,7 +35,7 @@ func DeleteByPrefix(ctx context.Context, store commit.Store, prefix domain.Key, 
 	}
 }
 
-// DeleteBefore deletes up to 1,000 rows of a kind in a workspace, the oldest first, and returns their keys. It
+// DeleteBefore deletes up to 1,000 database rows of a kind in a workspace, the oldest first, and returns their keys. It
 // deletes only rows whose sort value is below before.
 func DeleteBefore[T any, R Row[T]](ctx context.Context, store commit.Store, workspace, kind, before string) ([]domain.Key, error) {
 	var old []domain.Key

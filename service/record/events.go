@@ -12,14 +12,14 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// NextOffset returns the offset that the next event of a workspace gets. A new webhook endpoint receives events
-// from this offset on. A time would be unreliable here, because clocks can be set back.
+// NextOffset returns the log offset of the next event of a workspace. A new webhook endpoint receives events from this
+// offset on. An offset is used instead of a time, because clocks can be set back.
 func NextOffset(ctx context.Context, store commit.Store, workspaceID string) (uint64, error) {
 	last, err := store.LastOffset(ctx, workspaceID)
 	return last + 1, commit.StoreError(err)
 }
 
-// WithTraceParent returns the draft d with the trace context of the API request that caused the event.
+// WithTraceParent returns the event draft d with the trace context of the API request that caused the event.
 func WithTraceParent(d event.Draft, t domain.RequestTrace) event.Draft {
 	if t.TraceParent != "" {
 		d.Attributes = &event.Attributes{TraceParent: t.TraceParent}
@@ -34,8 +34,7 @@ func NewCallEvent(c *domain.Call, t event.Type, data any) event.Draft {
 	return d
 }
 
-// ChangedFields returns the sorted names of the JSON fields in which two records differ. Names in but are left out
-// of the result.
+// ChangedFields returns the sorted names of the JSON fields in which two records differ. It leaves out the names in but.
 func ChangedFields(before, after any, but ...string) []string {
 	a, b := JSONFields(before), JSONFields(after)
 	var out []string
@@ -53,7 +52,7 @@ func ChangedFields(before, after any, but ...string) []string {
 	return out
 }
 
-// JSONFields returns the members of the JSON object of v; nil if v has no JSON object.
+// JSONFields returns the fields of v as JSON, or nil if v is not encoded as a JSON object.
 func JSONFields(v any) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	b, err := domain.EncodeJSON(v)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Download is a stored file to send to a client. The receiver closes Body.
+// Download is a stored file that is sent to a client. The caller that receives it must close Body.
 type Download struct {
 	Size    int64
 	Created time.Time

@@ -15,10 +15,10 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// keepReplies is how long the reply of a request with an Idempotency-Key is stored.
+// keepReplies is how long the response to a request with an Idempotency-Key is stored.
 const keepReplies = 24 * time.Hour
 
-// idempotencyRow is the stored state of one Idempotency-Key of one credential.
+// idempotencyRow is the stored state of one Idempotency-Key that a credential has used for a method and path.
 type idempotencyRow struct {
 	ID          string      `json:"id"`
 	WorkspaceID string      `json:"workspace_id"`
@@ -32,7 +32,7 @@ func (r *idempotencyRow) Key() domain.Key {
 	return domain.Key{Kind: "once", Workspace: r.WorkspaceID, ID: r.ID}
 }
 
-// Indexes returns the index "all", which SweepReplies reads.
+// Indexes returns the index "all", from which SweepReplies deletes expired rows.
 func (r *idempotencyRow) Indexes() []string { return []string{"all"} }
 
 // Sort orders the rows by age, the oldest first.
@@ -44,8 +44,8 @@ func idempotencyRowOf(p domain.Principal, k IdempotencyKey) *idempotencyRow {
 }
 
 // IdempotentRequest is a running request with an Idempotency-Key. The ids of the resources that the request creates
-// are derived from the key. If the process ends during the request, the repeated request finds the resources that
-// exist already and creates only the missing ones.
+// are derived from the key. If the process ends during the request, the client repeats the request. The second run then
+// finds the resources that exist already and creates only the missing ones.
 type IdempotentRequest struct {
 	row      string    // id of the idempotencyRow
 	At       time.Time // time of the first request with the key
@@ -76,8 +76,8 @@ func RequestResourceID(ctx context.Context, prefix domain.Prefix) string {
 	return mailbox.NewID(prefix)
 }
 
-// CreatedBySameRequest returns the resource that an earlier run of the same request created before its process
-// ended. It returns nil if there is none.
+// CreatedBySameRequest returns the resource that an earlier run of the same request created before the process ended. It
+// returns nil if there is no such resource.
 func CreatedBySameRequest[T any, R Resource[T]](ctx context.Context, store commit.Store, p domain.Principal, prefix domain.Prefix) (R, error) {
 	t := IdempotentRequestOf(ctx)
 	if t == nil || !t.Repeated {
@@ -90,7 +90,7 @@ func CreatedBySameRequest[T any, R Resource[T]](ctx context.Context, store commi
 	return r, err
 }
 
-// Idempotency ensures that each request with an Idempotency-Key has its effects once.
+// Idempotency ensures that a repeated request with the same Idempotency-Key has its effects only once.
 type Idempotency struct {
 	store   commit.Store
 	running sync.Map // ids of the idempotencyRows whose requests run in this process
@@ -99,9 +99,9 @@ type Idempotency struct {
 // NewIdempotency returns an Idempotency that stores its rows in store.
 func NewIdempotency(store commit.Store) *Idempotency { return &Idempotency{store: store} }
 
-// Reserve reserves a key for a request, or returns the stored reply of an earlier request with the same key. digest
-// is the SHA-256 of the request body. The returned context carries the IdempotentRequest. A request that the end of
-// its process interrupted may run again. Errors: idempotency_conflict while the same request runs,
+// Reserve reserves an Idempotency-Key for a request, or returns the stored response to an earlier request with the same
+// key. digest is the SHA-256 of the request body. The returned context carries the IdempotentRequest. A request may run
+// again if its process ended before the response. Errors: idempotency_conflict while the same request runs,
 // idempotency_mismatch if an earlier request had another body.
 func (i *Idempotency) Reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	id := idempotencyRowOf(p, k).ID
@@ -123,8 +123,8 @@ func errRunning() error {
 	return domain.Errorf(domain.CodeIdempotencyConflict, "a request with this Idempotency-Key is still running")
 }
 
-// reserve is Reserve for a key that no other request of this process uses. A row without a reply belongs to a
-// request of another process, or to a request whose reply could not be stored.
+// reserve implements Reserve for a key that no other request of this process uses. A stored row without a response
+// belongs to a request of another process, or to a request whose response could not be stored.
 func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k IdempotencyKey, digest string) (context.Context, *StoredReply, error) {
 	for range MaxTries {
 		row := idempotencyRowOf(p, k)
@@ -156,7 +156,7 @@ func (i *Idempotency) reserve(ctx context.Context, p domain.Principal, k Idempot
 	return ctx, nil, errRunning()
 }
 
-// StoreReply stores the reply of a request that has run.
+// StoreReply stores the response to a request that has run.
 func (i *Idempotency) StoreReply(ctx context.Context, p domain.Principal, k IdempotencyKey, r StoredReply) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
@@ -165,12 +165,12 @@ func (i *Idempotency) StoreReply(ctx context.Context, p domain.Principal, k Idem
 	return err
 }
 
-// Release deletes the key of a request that had no effect. If mayHaveEffect is set, the request may have had an
-// effect and the key stays.
+// Release deletes the stored key of a request that had no effect, so that the client may use the key again. If
+// mayHaveEffect is set, or if the request is a repeated one, the key stays.
 func (i *Idempotency) Release(ctx context.Context, p domain.Principal, k IdempotencyKey, mayHaveEffect bool) error {
 	row := idempotencyRowOf(p, k)
 	defer i.running.Delete(row.ID)
-	if t := IdempotentRequestOf(ctx); mayHaveEffect || t != nil && t.Repeated { // the earlier run may have had an effect
+	if t := IdempotentRequestOf(ctx); mayHaveEffect || t != nil && t.Repeated { // an earlier run of the request may have had an effect
 		return nil
 	}
 	_, err := i.store.Apply(ctx, commit.Change{Workspace: p.WorkspaceID, Deletes: []domain.Key{row.Key()}})
@@ -184,8 +184,8 @@ func (i *Idempotency) SweepReplies(ctx context.Context, workspaceID string) erro
 	return err
 }
 
-// EncodeRequest encodes the IdempotentRequest of ctx for another node that handles the request. A request without
-// an Idempotency-Key gets a random key.
+// EncodeRequest encodes the IdempotentRequest of ctx, so that another node can handle the request. If the request has no
+// Idempotency-Key, the encoding contains a random one.
 func (i *Idempotency) EncodeRequest(ctx context.Context) string {
 	t := IdempotentRequest{row: rand.Text(), At: Now()}
 	if own := IdempotentRequestOf(ctx); own != nil {

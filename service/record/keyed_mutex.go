@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// KeyedMutex is a set of mutexes, one for each key. Each mutex goes to its waiters in the order in which they
-// called Lock. The zero value is ready.
+// KeyedMutex is a set of mutexes, one for each key. Callers that wait for the same mutex get it in the order in which
+// they called Lock. The zero value is ready.
 type KeyedMutex struct {
 	mu    sync.Mutex
 	locks map[string]*keyLock
@@ -18,8 +18,8 @@ type keyLock struct {
 	users int           // callers that hold the mutex or wait for it; guarded by KeyedMutex.mu
 }
 
-// Lock waits for the mutex of a key until ctx ends, and returns the function that unlocks the mutex. An unlocked
-// mutex is granted even if ctx has ended already.
+// Lock locks the mutex of a key and returns the function that unlocks it. It waits until ctx ends. If the mutex is
+// unlocked, it succeeds even if ctx has ended already.
 func (m *KeyedMutex) Lock(ctx context.Context, key string) (unlock func(), err error) {
 	m.mu.Lock()
 	l := m.locks[key]

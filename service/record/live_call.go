@@ -16,8 +16,8 @@ func LiveCall(ctx context.Context, store commit.Store, p domain.Principal, id st
 	return c, err
 }
 
-// NotAvailableError returns the error for a transcript or recording that a call does not have, or does not have
-// yet. object is "transcript" or "recording". Errors: processing, not_found.
+// NotAvailableError returns the error for a transcript or recording that a call does not have. object is "transcript" or
+// "recording". The error is processing if the call may still get one, otherwise not_found.
 func NotAvailableError(c *domain.Call, object string) error {
 	if !c.Final() || c.Processing {
 		return domain.Errorf(domain.CodeProcessing, "the %s is not ready yet", object)

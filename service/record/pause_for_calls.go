@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// collectEvery is how many steps a long task runs between two garbage collections. The rows of a long task leave
-// much garbage.
+// collectEvery is how many steps a long task runs between two forced garbage collections. They limit the memory that the
+// rows read by the task leave behind.
 const collectEvery = 640
 
 // YieldToCalls returns a function that a long task calls after each step of its work. While there are live calls,
-// the function pauses the task; a busy machine gets longer pauses.
+// the function pauses the task. The pauses get longer if the machine is busy.
 func YieldToCalls(ctx context.Context, onCalls func() bool) func() error {
 	steps, pauses := 0, callPauses{since: time.Now(), factor: minPauseFactor}
 	return func() error {
@@ -26,16 +26,16 @@ func YieldToCalls(ctx context.Context, onCalls func() bool) func() error {
 	}
 }
 
-// Length of a pause as a multiple of the time that the step took. A machine that wakes the task late gets longer
-// pauses.
+// Limits for the length of a pause. The length is the duration of the task's last step times a factor. The factor grows
+// if the task wakes up late after a pause, because then the machine is busy.
 const (
 	minPauseFactor = 4
 	maxPauseFactor = 24
 	maxWakeDelay   = 2 * time.Millisecond // a task that is woken later than this finds a busy machine
 )
 
-// callPauses pauses a long task after each step while there are live calls. The delay of a wake-up shows how busy
-// the machine is: media and dialing are delayed just as long.
+// callPauses computes the pauses of a long task while there are live calls. It measures how late the task wakes up after
+// a pause, because media and dialing are delayed just as long.
 type callPauses struct {
 	since  time.Time
 	factor int

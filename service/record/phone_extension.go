@@ -7,14 +7,14 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// ExtensionClaim returns the row that reserves an extension for its owner. The row keeps extensions unique among
-// the phones and agents of a workspace's environment.
+// ExtensionClaim returns the database row that reserves an extension for the phone or agent m. These rows keep
+// extensions unique among the phones and agents of an environment.
 func ExtensionClaim(m *domain.Meta, extension string) *domain.ExtensionClaim {
 	return &domain.ExtensionClaim{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Extension: extension, OwnerID: m.ID}
 }
 
-// SetExtension changes the extension of the owner m in a commit: the owner releases extension from and claims
-// extension to. Both may be empty.
+// SetExtension adds to a commit the change of the extension of the phone or agent m. It releases the extension from
+// and reserves the extension to. Both may be empty.
 func SetExtension(c *commit.Change, m *domain.Meta, from, to string) {
 	if from == to {
 		return
@@ -27,8 +27,8 @@ func SetExtension(c *commit.Change, m *domain.Meta, from, to string) {
 	}
 }
 
-// CheckExtension returns already_exists if a phone or an agent other than ownerID has the extension. An empty
-// extension is always valid.
+// CheckExtension returns already_exists if a phone or an agent other than ownerID has the extension. It accepts an empty
+// extension.
 func CheckExtension(ctx context.Context, store commit.Store, p domain.Principal, ownerID, extension string) error {
 	if extension == "" {
 		return nil
@@ -40,7 +40,7 @@ func CheckExtension(ctx context.Context, store commit.Store, p domain.Principal,
 	return nil
 }
 
-// PutNew adds records to a commit. The commit fails if one of the records exists already.
+// PutNew adds new records to a commit, with guards that make the commit fail if one of the records exists already.
 func PutNew(c *commit.Change, records ...domain.Record) {
 	for _, r := range records {
 		c.Guards = append(c.Guards, commit.Absent(r.Key()))

@@ -7,8 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// ReadAhead runs walk in its own goroutine, so that the next value is computed while the caller uses the current
-// one. The goroutine has ended when the sequence ends.
+// ReadAhead yields the values of walk. It runs walk in a goroutine, which computes the next value while the caller uses
+// the current one. The goroutine has ended when the sequence ends.
 func ReadAhead[T any](ctx context.Context, walk func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	type step struct {
 		value T

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// slow yields numbers, each after a second.
+// slow yields n numbers, each after one second. If fail is not nil, it then yields fail as an error.
 func slow(n int, fail error) func(context.Context) iter.Seq2[int, error] {
 	return func(ctx context.Context) iter.Seq2[int, error] {
 		return func(yield func(int, error) bool) {

@@ -7,25 +7,25 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// maxReferrers is how many referrers an error lists at most.
+// maxReferrers is the maximum number of referring resources that one error lists.
 const maxReferrers = 20
 
 // References ensures that references between agents, pathways, tools and knowledge bases stay valid. A resource
 // cannot be deleted while another resource refers to it.
 type References struct {
 	store commit.Store
-	locks KeyedMutex // by workspace
+	locks KeyedMutex // by workspace id
 }
 
-// NewReferences returns the References of all workspaces of a store.
+// NewReferences returns the References for all workspaces of the store.
 func NewReferences(store commit.Store) *References { return &References{store: store} }
 
-// Lock locks the references of a workspace against other changes. The caller ends the lock with unlock.
+// Lock locks the references of a workspace, so that no other caller changes them. The caller releases the lock with unlock.
 func (r *References) Lock(ctx context.Context, workspaceID string) (unlock func(), err error) {
 	return r.locks.Lock(ctx, workspaceID)
 }
 
-// referringResource is a resource that refers to another resource.
+// referringResource is one entry of used_by: a resource that refers to the resource to be deleted.
 type referringResource struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
@@ -90,7 +90,7 @@ func checkReference[T any, R Resource[T]](ctx context.Context, store commit.Stor
 	return err
 }
 
-// RefuseTestNumber adds a problem if number is a number of the test environment. param is the request field.
+// RefuseTestNumber adds a validation problem for the request field param if number is a phone number of the test carrier.
 func RefuseTestNumber(problems *domain.Problems, param, number string) {
 	if domain.IsTestCarrierNumber(number) {
 		problems.Add(param, domain.CodeCallerIDNotAllowed, "%s is a number of the test environment, which no trunk shows", number)

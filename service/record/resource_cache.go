@@ -9,15 +9,15 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// ResourceCache holds all resources of one type in memory, because each request needs one of them. A change is
-// committed to the store before the cache has it. The zero value is empty and ready.
+// ResourceCache holds all resources of one type in memory, because each API request needs one of them. A change is
+// committed to the store before it is made in the cache. The zero value is empty and ready.
 type ResourceCache[T any, R Resource[T]] struct {
-	changes KeyedMutex // by workspace
+	changes KeyedMutex // by workspace id
 	mu      sync.RWMutex
 	byID    map[string]R
 }
 
-// Load reads the resources of a workspace from the store.
+// Load reads the resources of a workspace from the store into the cache.
 func (c *ResourceCache[T, R]) Load(ctx context.Context, store commit.Store, workspace string) error {
 	kind := R(new(T)).Key().Kind
 	for _, env := range []domain.Environment{domain.Live, domain.Test} {
@@ -29,7 +29,7 @@ func (c *ResourceCache[T, R]) Load(ctx context.Context, store commit.Store, work
 }
 
 // LockChanges locks the resources of a workspace against other changes. Callers lock before a commit and unlock
-// after they have changed the cache, so that commits and cache have the same order.
+// after they have changed the cache, so that the cache applies changes in commit order.
 func (c *ResourceCache[T, R]) LockChanges(ctx context.Context, workspace string) (unlock func(), err error) {
 	return c.changes.Lock(ctx, workspace)
 }

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Waiting times before failed work runs again. Each is twice as long as the previous one.
+// Bounds of the delay before a failed run is repeated. The delay doubles with each failure.
 const (
 	firstRetry = 250 * time.Millisecond
 	maxRetry   = 30 * time.Second
 )
 
-// maxWorkspacesAtOnce bounds how many workspaces one task works for at the same time.
+// maxWorkspacesAtOnce is the maximum number of workspaces for which one task runs at the same time.
 const maxWorkspacesAtOnce = 32
 
 // WorkspaceTask runs background work for workspaces. It runs at most once at a time for each workspace, and
@@ -71,7 +71,7 @@ func (c WorkspaceTask) takeDue() []string {
 	return out
 }
 
-// finish ends a run for a workspace. After a failed run the work is due again after the waiting time.
+// finish records that a run for a workspace has ended. A failed run is due again after its retry delay.
 func (c WorkspaceTask) finish(workspaceID string, failed bool) {
 	c.state.mu.Lock()
 	x := c.state.byWorkspace[workspaceID]
@@ -94,8 +94,8 @@ func (c WorkspaceTask) finish(workspaceID string, failed bool) {
 	}
 }
 
-// Run runs the due work until ctx ends. name is the task's name in the log. do works until nothing is left to do
-// for its workspace, or until it fails.
+// Run runs the task for the workspaces with due work until ctx ends. name is the task's name in the log. do carries
+// out all pending work of one workspace and returns an error if it fails.
 func (c WorkspaceTask) Run(ctx context.Context, log *slog.Logger, name string, do func(ctx context.Context, workspaceID string) error) {
 	var runs sync.WaitGroup
 	defer runs.Wait()

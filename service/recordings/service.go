@@ -43,7 +43,7 @@ type blobs interface {
 	Open(ctx context.Context, workspace, name string) (io.ReadSeekCloser, int64, error)
 }
 
-// Service opens, links and pauses the recordings of calls.
+// Service opens recordings of calls, creates public links to them, and pauses the recording of live calls.
 type Service struct {
 	store      commit.Store
 	workspaces workspaces

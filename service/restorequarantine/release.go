@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// errorCodeRestored is the error code of actions that may have been carried out before the restore.
+// errorCodeRestored is the error code of messages and other actions that may have been carried out before the restore.
 const errorCodeRestored domain.Code = "restored"
 
 // restoredErrorMessage is the error message for errorCodeRestored.

@@ -28,7 +28,7 @@ type UncertainCounts struct {
 	Reminders int `json:"reminders" doc:"Reminders that were due since. The release marks them failed."`
 }
 
-// Add counts one action and returns the new number of its kind.
+// Add adds 1 to the count of a kind of actions and returns the new count.
 func (c *UncertainCounts) Add(kind domain.UncertainKind) int {
 	at := map[domain.UncertainKind]*int{
 		domain.UncertainCall: &c.Calls, domain.UncertainCampaign: &c.Campaigns, domain.UncertainBulk: &c.Bulks,

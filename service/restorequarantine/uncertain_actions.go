@@ -11,8 +11,8 @@ import (
 )
 
 // eachUncertainAction calls each with every stored action that may have been carried out after the backup. These
-// are paused campaigns, bulk jobs of calls and messages, queued messages, and appointments with due reminders. row
-// is the stored record of the action.
+// actions are campaigns that the restore paused, bulk jobs of calls and messages, queued messages, and appointments
+// with due reminders. The second argument of each is the stored record of the action.
 func eachUncertainAction(ctx context.Context, store commit.Store, q *domain.Quarantine, now time.Time, each func(domain.UncertainAction, domain.Record)) error {
 	all, err := record.AllWorkspaces(ctx, store)
 	for _, w := range all {
@@ -39,11 +39,12 @@ func eachUncertainAction(ctx context.Context, store commit.Store, q *domain.Quar
 	return err
 }
 
-// addUncertain adds an uncertain action and its stored record.
+// addUncertain is the callback that receives each action that may have been carried out after the backup. row is the
+// stored record of the action.
 type addUncertain func(kind domain.UncertainKind, m *domain.Meta, to string, at time.Time, row domain.Record)
 
-// eachUncertainMessage adds the messages that were queued at the time of the backup, and messages whose reply was
-// queued.
+// eachUncertainMessage calls add for each message that existed at the time of the backup and was queued for sending
+// or was waiting for an agent's reply.
 func eachUncertainMessage(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, add addUncertain) error {
 	return commit.ForEachRow(ctx, store, "message", workspace, "todo", func(m *domain.Message) {
 		if m.CreatedAt.After(q.BackupAt) {
@@ -59,7 +60,7 @@ func eachUncertainMessage(ctx context.Context, store commit.Store, q *domain.Qua
 	})
 }
 
-// eachUncertainReminder adds appointments from before the backup that have a due reminder.
+// eachUncertainReminder calls add for each appointment that was created before the backup and has a due reminder.
 func eachUncertainReminder(ctx context.Context, store commit.Store, q *domain.Quarantine, workspace string, now time.Time, add addUncertain) error {
 	var due []*domain.ReminderDue
 	err := commit.ForEachRow(ctx, store, "reminder", workspace, "all", func(r *domain.ReminderDue) {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// callRowKind is a kind of rows that have the id of their call and their own retention.
+// callRowKind is a kind of database rows that belong to a call and have their own retention period.
 type callRowKind struct {
 	kind        string
 	days        func(domain.Retention) int
@@ -49,9 +49,9 @@ func (s *Service) sweepCallRows(ctx context.Context, workspaceID string, now tim
 	return failed
 }
 
-// deleteCallRows deletes up to record.SweepRows expired rows of a kind in one commit, which also updates their
-// calls. Ids of calls sort by time, so the scan ends at the first row that is retained. more reports that further
-// expired rows may follow behind last.
+// deleteCallRows deletes up to record.SweepRows expired rows of a kind and updates their calls in one commit. Call
+// ids sort by time, so the scan ends at the first row that is retained. more reports that further expired rows may
+// follow after the row with the id last.
 func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *callRowKind, after string, now time.Time) (last string, more bool, err error) {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || k.days(w.Retention) <= 0 {
@@ -88,7 +88,7 @@ func (s *Service) deleteCallRows(ctx context.Context, workspaceID string, k *cal
 	return found[len(found)-1].ID, true, nil
 }
 
-// addExpired adds the deletion of a row to a change, if the row's call ended before the time or does not exist.
+// addExpired adds the deletion of a row to a change if the row's call ended earlier than before or does not exist.
 func (s *Service) addExpired(ctx context.Context, change *commit.Change, row domain.Key, k *callRowKind, before time.Time) error {
 	c := &domain.Call{Meta: domain.Meta{ID: row.ID, WorkspaceID: row.Workspace}}
 	version, err := s.store.Get(ctx, c)

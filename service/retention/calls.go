@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// sweepCalls deletes calls whose retention has ended, with their recordings, transcripts and SIP traces.
+// sweepCalls deletes calls whose retention period has ended, with their recordings, transcripts and SIP traces.
 func (s *Service) sweepCalls(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.CallDays <= 0 {

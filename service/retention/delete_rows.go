@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// deleteRows deletes the rows of a kind that were created before a time and for which isExpired returns true. With
-// days <= 0 all rows are retained. Deleted appointments free their time slots.
+// deleteRows deletes the rows of a kind that were created earlier than before and for which isExpired returns true.
+// With days <= 0 it deletes nothing. Deleted appointments free their time slots.
 func (s *Service) deleteRows(
 	ctx context.Context, workspaceID, kind string, prefix domain.Prefix, before time.Time, days int,
 	fresh func() domain.Record, isExpired func(r domain.Record, before time.Time) bool,

@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// trimStep is how many events one commit deletes.
+// trimStep is the number of events that one commit deletes.
 const trimStep = 5000
 
-// sweepEvents deletes expired events and their deliveries. Events with an open delivery are retained, with all
-// later events.
+// sweepEvents deletes expired events and their webhook deliveries. If an event has an unfinished delivery, this event
+// and all later events are retained.
 func (s *Service) sweepEvents(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.EventDays <= 0 {
@@ -58,9 +58,9 @@ func (s *Service) webhookIDs(ctx context.Context, workspaceID string) (ids []str
 	return ids, nil
 }
 
-// trimBound returns the offset up to which events may be deleted. These events are expired, the outbox has read
-// them, and no endpoint has an open delivery for them. The oldest open delivery of an endpoint belongs to its
-// oldest event, except for replays.
+// trimBound returns the offset up to which events may be deleted. Those events are expired, the outbox has read them,
+// and no webhook endpoint has an unfinished delivery of them. The oldest unfinished delivery of an endpoint belongs to
+// its oldest event with one, except for replays, whose deliveries are newer than their events.
 func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs []string, before time.Time) (uint64, error) {
 	bound, err := s.events.OffsetBefore(ctx, workspaceID, before)
 	if err != nil || bound == 0 {
@@ -88,7 +88,8 @@ func (s *Service) trimBound(ctx context.Context, workspaceID string, webhookIDs 
 	return bound, nil
 }
 
-// sweepDeliveries deletes finished deliveries of expired events. The rows sort by event id, that is by time.
+// sweepDeliveries deletes finished deliveries of expired events. The scan ends at the first retained row, because
+// rows sort by event id and event ids sort by time.
 func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID string, before time.Time) error {
 	prefix := domain.Key{Kind: "delivery", Workspace: workspaceID, ID: webhookID + "/"}
 	first := webhookID + "/" + domain.FirstIDAt(domain.PrefixEvent, before)
@@ -115,8 +116,8 @@ func (s *Service) sweepDeliveries(ctx context.Context, workspaceID, webhookID st
 	return nil
 }
 
-// deleteDeliveries deletes finished deliveries. If one of them is queued again at the same time, the commit fails
-// and the next sweep tries again.
+// deleteDeliveries deletes finished deliveries. If one of these deliveries is queued again at the same time, the
+// commit fails and the next sweep tries again.
 func (s *Service) deleteDeliveries(ctx context.Context, workspaceID string, old []*domain.Delivery) error {
 	c := commit.Change{Workspace: workspaceID}
 	for _, row := range old {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// sweepLedger deletes ledger rows of attempts that were opened before the retention period. The usage counters per
-// day and month stay.
+// sweepLedger deletes the ledger rows of call attempts that were opened before the retention period. The usage
+// counters per day and month stay.
 func (s *Service) sweepLedger(ctx context.Context, workspaceID string, now time.Time) error {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.LedgerDays <= 0 {

@@ -24,8 +24,9 @@ func (s *Service) sweepRecordings(ctx context.Context, workspaceID string, now t
 	return failed
 }
 
-// deleteRecordings deletes up to record.SweepRows expired recordings. more reports that further ones may follow. The
-// audio is deleted before the call's record changes, so that the next sweep after a crash finds the call again.
+// deleteRecordings deletes up to record.SweepRows expired recordings. more reports that further expired recordings
+// may exist. Each audio file is deleted before its call's row changes, so that the next sweep after a crash finds the
+// call again.
 func (s *Service) deleteRecordings(ctx context.Context, workspaceID string, now time.Time) (more bool, err error) {
 	w := s.workspaces.Workspace(workspaceID)
 	if w == nil || w.Retention.RecordingDays <= 0 {
@@ -69,7 +70,7 @@ func (s *Service) deleteRecording(ctx context.Context, c *domain.Call) error {
 	if err != nil {
 		return err
 	}
-	// A recording may have been stored since the first deletion. Storing it checks the call's record afterwards, and
-	// this second deletion covers a recording that was stored before the record changed.
+	// The call may have stored its recording after the first deletion and before its row changed. This second deletion
+	// removes that file. A recording that is stored later finds the changed row and is not kept.
 	return s.blobs.Delete(ctx, c.WorkspaceID, recording.BlobName(c.ID))
 }

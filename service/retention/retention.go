@@ -1,4 +1,4 @@
-// Package retention deletes calls, recordings, transcripts, messages, events and other rows of a workspace when their
+// Package retention deletes calls, recordings, transcripts, messages, events and other data of a workspace when their
 // retention period has ended.
 package retention
 
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// Step deletes expired rows of one kind.
+// Step is the sweep of another service. It deletes expired rows of one kind.
 type Step struct {
 	Name  string // name of the kind in the log
 	Sweep func(ctx context.Context, workspaceID string, now time.Time) error
@@ -26,7 +26,7 @@ type Config struct {
 	Calls        calls
 	Appointments appointments
 	Events       eventLog
-	// DecisionKey returns the key of a workspace's decision logs.
+	// DecisionKey returns the key that authenticates the decision logs of a workspace.
 	DecisionKey func(workspaceID string) []byte
 	// Steps are the sweeps of other services. They run in this order, after the sweeps of this package.
 	Steps []Step
@@ -60,7 +60,7 @@ type eventLog interface {
 	OffsetBefore(ctx context.Context, workspaceID string, t time.Time) (uint64, error)
 }
 
-// Service deletes expired rows.
+// Service deletes the data of workspaces whose retention period has ended.
 type Service struct {
 	store        commit.Store
 	workspaces   workspaces
@@ -91,7 +91,7 @@ func New(c Config) *Service {
 }
 
 // Sweep deletes the rows of a workspace whose retention period has ended at the time now. After an error Sweep continues
-// with the next kind. It logs all errors and returns them joined.
+// with the next kind of rows. It logs all errors and returns them joined.
 func (s *Service) Sweep(ctx context.Context, workspaceID string, now time.Time) error {
 	failed := errors.Join(s.sweepRecordings(ctx, workspaceID, now), s.sweepCallRows(ctx, workspaceID, now))
 	for _, step := range s.steps {

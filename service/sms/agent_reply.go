@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Limits of one reply.
+// Limits of one agent reply to an SMS message.
 const (
 	replyTimeout      = 90 * time.Second // for one reply; language models and tools have shorter limits
 	maxReplySteps     = 12               // maximum number of LLM requests and tool calls
@@ -26,7 +26,7 @@ const (
 	interruptedText   = "the service stopped during this action; its result is unknown"
 )
 
-// replyToMessage replies to one message.
+// replyToMessage lets the agent of the called number reply to one inbound message, and stores the reply.
 func (svc *Service) replyToMessage(ctx context.Context, key domain.Key) error {
 	m, version, err := svc.MessageByKey(ctx, key)
 	if err != nil || m == nil || m.Todo != domain.TodoAnswer {
@@ -69,14 +69,14 @@ func (svc *Service) replyToMessage(ctx context.Context, key domain.Key) error {
 	return a.answer(ctx)
 }
 
-// reply is the state of one reply while it is being made.
+// reply is the working state of one agent reply to an SMS message.
 type reply struct {
 	svc                    *Service
 	principal              domain.Principal
 	message                *domain.Message
 	messageVersion         uint64
 	conversation           *domain.Texting
-	version                uint64 // stored version of talk; 0: talk is not stored yet
+	version                uint64 // stored version of conversation; 0: conversation is not stored yet
 	turn                   *domain.TextingTurn
 	llmRequests, toolCalls int // LLM requests and tool calls of the turn so far
 	requested              int // LLM requests and tool calls without a stored result
@@ -84,7 +84,7 @@ type reply struct {
 	optOut                 bool
 }
 
-// startConversation starts a new conversation.
+// startConversation creates a new conversation for the message in memory. It is stored with the reply.
 func (a *reply) startConversation(s *domain.Script, now time.Time) {
 	m := a.message
 	a.version = 0
@@ -95,8 +95,8 @@ func (a *reply) startConversation(s *domain.Script, now time.Time) {
 	a.conversation.Init("sms_conversation", a.principal, mailbox.NewID(domain.PrefixConversation), now)
 }
 
-// answer replays the conversation from its beginning up to the message. Then it stores the conversation with the
-// reply.
+// answer replays the conversation from its beginning up to the message, in order to compute the reply. Then it stores
+// the conversation with the reply.
 func (a *reply) answer(ctx context.Context) error {
 	t, now := a.conversation, record.Now()
 	if refused, err := a.refusalCode(ctx); err != nil || refused != "" {
@@ -134,7 +134,7 @@ func (a *reply) answer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := play.State.Result() // unredacted values are recomputed for the next reply
+	r := play.State.Result() // only redacted values are stored; the next reply recomputes the original values
 	t.Outcome, t.Intent, t.Notes, t.Variables = r.Outcome, r.Intent, redactor.RedactText(r.Notes), maps.Clone(redactor.RedactMap(r.Variables))
 	now = record.Now()
 	t.LastAt, t.UpdatedAt = now, now
@@ -148,7 +148,7 @@ func (a *reply) answer(ctx context.Context) error {
 	return a.done(a.newReply(body))
 }
 
-// refusalCode returns the error code of a contact that must not or cannot get messages; "" if messages are allowed.
+// refusalCode returns the error code if the contact must not or cannot get messages; "" if messages are allowed.
 func (a *reply) refusalCode(ctx context.Context) (string, error) {
 	w := a.svc.cfg.Workspaces.Workspace(a.principal.WorkspaceID)
 	if w == nil {
@@ -172,8 +172,8 @@ func (a *reply) refusalCode(ctx context.Context) (string, error) {
 	return string(domain.CodeOf(err)), nil
 }
 
-// feed passes the text of the contact to the pathway. The first message starts the conversation. It counts as an
-// answer only if the pathway understands it.
+// feed passes the text of the contact to the pathway. The first message starts the conversation. The pathway handles
+// its text only if it waits for speech or understands the text.
 func (a *reply) feed(play *pathway.TextSession, first bool) []pathway.Command {
 	text := a.turn.Text
 	effects := failTransfers(play)
@@ -195,7 +195,7 @@ func (a *reply) feed(play *pathway.TextSession, first bool) []pathway.Command {
 	return append(effects, failTransfers(play)...)
 }
 
-// failTransfers ends transfers as failed, because a message starts no calls.
+// failTransfers reports each call transfer of the pathway as failed, because an SMS conversation starts no calls.
 func failTransfers(play *pathway.TextSession) (effects []pathway.Command) {
 	for range maxReplySteps {
 		if !play.IsTransferring() {
@@ -206,7 +206,8 @@ func failTransfers(play *pathway.TextSession) (effects []pathway.Command) {
 	return effects
 }
 
-// llmAnswers returns the function that answers LLM requests of the pathway: stored results first, then new requests.
+// llmAnswers returns the function that answers the LLM requests of the pathway. It uses the results that are stored
+// with the conversation, and calls the LLM only for requests without a stored result.
 func (a *reply) llmAnswers(ctx context.Context, play *pathway.TextSession) func(pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 	return func(t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		a.llmRequests++
@@ -235,7 +236,7 @@ func (a *reply) agentRuntime() conversation.AgentRuntime {
 	return a.svc.cfg.AgentRuntime(a.principal, a.asCall(), a.conversation.Number)
 }
 
-// asCall returns the conversation in the form of a call for the agent runtime.
+// asCall returns the conversation as a call, because the agent runtime works with calls.
 func (a *reply) asCall() domain.Call {
 	return domain.Call{
 		Meta:      domain.Meta{WorkspaceID: a.principal.WorkspaceID, Environment: a.principal.Environment},
@@ -255,8 +256,9 @@ func (a *reply) think(ctx context.Context, play *pathway.TextSession, t pathway.
 	return out
 }
 
-// toolResults returns the function that executes tool calls of the pathway: stored results first, then new executions. The
-// start of an execution is stored first, so that an interrupted tool call is not repeated.
+// toolResults returns the function that carries out the tool calls of the pathway. It uses the results that are
+// stored with the conversation, and executes only calls without a stored result. The start of an execution is stored
+// first, so that an interrupted tool call is not repeated.
 func (a *reply) toolResults(ctx context.Context) func(pathway.ActionRequest) pathway.ActionEnded {
 	return func(x pathway.ActionRequest) pathway.ActionEnded {
 		out := pathway.ActionEnded{Round: x.Round, ID: x.ID}
@@ -296,7 +298,8 @@ func (a *reply) act(ctx context.Context, x pathway.ActionRequest) {
 	a.err = a.save(nil)
 }
 
-// claim stores on the message, once, the conversation in which tool calls are executed for it.
+// claim adds the message to a commit, with the id of the conversation that replies to it. It is called before the first
+// tool call runs.
 func (a *reply) claim(c *commit.Change) {
 	if a.message.Answering != "" {
 		return
@@ -307,7 +310,7 @@ func (a *reply) claim(c *commit.Change) {
 	c.Puts = append(c.Puts, &m)
 }
 
-// body joins the sentences of the agent to one message, shortened to the maximum length.
+// body joins the sentences of the agent into one message text and cuts it at the maximum length.
 func (a *reply) body(effects []pathway.Command) string {
 	var sentences []string
 	for _, effect := range effects {
@@ -327,7 +330,7 @@ func (a *reply) body(effects []pathway.Command) string {
 	return body
 }
 
-// newReply returns the reply message; nil if the agent says nothing.
+// newReply returns the agent's reply as a queued message; nil if body is "".
 func (a *reply) newReply(body string) *domain.Message {
 	if body == "" {
 		return nil
@@ -362,7 +365,7 @@ func (a *reply) done(reply *domain.Message) error {
 	if err != nil {
 		return err
 	}
-	if number, err := dnc.PackNumber(m.From); err == nil && a.optOut { // after the commit: a retry must be able to reply
+	if number, err := dnc.PackNumber(m.From); err == nil && a.optOut { // after the commit, because a pending opt-out would prevent the reply of a retry
 		a.svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, domain.DefaultDNCID(m.WorkspaceID, m.Environment), number)
 	}
 	a.svc.cfg.Outbox.Committed(m.WorkspaceID)
@@ -370,8 +373,8 @@ func (a *reply) done(reply *domain.Message) error {
 	return nil
 }
 
-// save stores the conversation; more adds to the commit. It has its own time limit, so that the result of a slow
-// reply is stored too. When the node is stopping, save stores nothing.
+// save commits the conversation; more adds further changes to the commit. save has its own time limit, so that the
+// result of a slow reply is stored too. When the node is stopping, save stores nothing.
 func (a *reply) save(more func(*commit.Change)) error {
 	nodeCtx := a.svc.cfg.Background.Context()
 	if err := nodeCtx.Err(); err != nil {

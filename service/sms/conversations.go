@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// addConversation marks an inbound message for a reply if the number's agent replies to messages. An opt-out closes
-// the open conversation.
+// addConversation marks an inbound message as waiting for a reply if the number's agent replies to messages. An
+// opt-out closes the open conversation.
 func (svc *Service) addConversation(ctx context.Context, c *commit.Change, p domain.Principal, m *domain.Message) error {
 	if m.OptOut {
 		t, version, err := svc.openConversation(ctx, m)
@@ -37,8 +37,8 @@ func conversationTimeout(s *domain.Script) time.Duration {
 	return time.Duration(s.SMS.TimeoutMinutes) * time.Minute
 }
 
-// reachedMaxReplies reports whether the sender of a message got max_replies replies within the timeout, in all
-// conversations. The limit stops two machines that reply to each other.
+// reachedMaxReplies reports whether the sender of a message got max_replies replies within the conversation timeout,
+// counted over all conversations. The limit stops two machines that reply to each other.
 func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
 	replies, over := 0, false
 	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTextingIndex(m.Environment, m.From), Limit: conversationsPage}
@@ -67,7 +67,7 @@ func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s 
 	return false, nil
 }
 
-// conversationsPage is how many conversations are read at a time.
+// conversationsPage is the number of conversations in one read of the store.
 const conversationsPage = 20
 
 // answeringScript returns the script of the agent that replies to messages for a number; nil if no agent does.
@@ -86,7 +86,7 @@ func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to 
 	return nil, nil //nolint:nilnil // an agent that cannot speak does not answer
 }
 
-// openConversation returns the open conversation to which a message belongs; nil if there is none.
+// openConversation returns the open conversation between the two numbers of a message; nil if there is none.
 func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
 	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTextingIndex(m.Environment, m.To, m.From), Limit: 1}
 	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {

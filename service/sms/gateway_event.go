@@ -4,15 +4,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// GatewayReceived is the type of a GatewayEvent about an inbound message. The types delivered, undelivered and
-// failed report on a message that this service sent.
+// GatewayReceived is the type of a GatewayEvent about an inbound message. Events of the types delivered, undelivered
+// and failed report on an outbound message of Callboard.
 const GatewayReceived = "received"
 
 // GatewayEvent is an event that an SMS gateway reports.
 type GatewayEvent struct {
 	Type      string // received | delivered | undelivered | failed
 	MessageID string // id of the message that this service sent
-	// Inbound messages only: the gateway's id of the message, its parties (E.164) and its content.
+	// Inbound messages only: the gateway's id of the message, its sender, recipient and content.
 	ID, From, To, Body string // numbers in E.164
 	Media              []string
 	// Undelivered and failed messages only: the reason.

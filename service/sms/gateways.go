@@ -14,7 +14,7 @@ import (
 // maxGateways is the maximum number of SMS gateways of a workspace.
 const maxGateways = 50
 
-// CreateSMSGateway creates a gateway. Without a secret it gets a random one.
+// CreateSMSGateway creates a gateway. A gateway without a secret gets a random secret.
 func (svc *Service) CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error) {
 	if created, err := record.CreatedBySameRequest[domain.SMSGateway](ctx, svc.store, p, domain.PrefixGateway); created != nil || err != nil {
 		return created, err

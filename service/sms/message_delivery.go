@@ -38,8 +38,8 @@ func newDeliveriesInProgress() *deliveriesInProgress {
 	return &deliveriesInProgress{byWorkspace: make(map[string]*workspaceDeliveries)}
 }
 
-// register registers a delivery. begun is false if the message or another message to its number is being delivered;
-// full is true if the workspace has maxDeliveries running deliveries.
+// register registers a delivery that is about to start. begun is false if the message, or another message to the same
+// recipient, is being delivered. full is true if the workspace has maxDeliveries running deliveries.
 func (d *deliveriesInProgress) register(m *domain.Message) (begun, full bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,7 +71,7 @@ func (d *deliveriesInProgress) end(m *domain.Message) {
 	}
 }
 
-// finish starts no new deliveries and waits for the running ones until ctx ends.
+// finish prevents new deliveries and waits until the running deliveries or ctx end.
 func (d *deliveriesInProgress) finish(ctx context.Context) {
 	d.mu.Lock()
 	d.isFinished = true
@@ -116,7 +116,8 @@ func (svc *Service) deliverDue(ctx context.Context, workspaceID string) error {
 	}
 }
 
-// deliverInBackground delivers one message and then wakes the task, after an error with a delay.
+// deliverInBackground delivers one message. Then it wakes the task that looks for due messages, after a failure with
+// a delay.
 func (svc *Service) deliverInBackground(m *domain.Message) {
 	delay := deliveryRetryDelay
 	defer func() {
@@ -134,8 +135,9 @@ func (svc *Service) deliverInBackground(m *domain.Message) {
 	}
 }
 
-// deliver sends a message to a carrier. The attempt is committed before, its outcome after sending. A message that
-// a rule or its trunk refuses fails. After an error the message is unchanged.
+// deliver sends a message to a carrier. It commits the delivery attempt before sending and the outcome afterwards. If
+// a rule such as the do-not-call list or the trunk refuses the message, the message fails. After other errors the
+// message is unchanged.
 func (svc *Service) deliver(ctx context.Context, key domain.Key) error {
 	m, version, err := svc.MessageByKey(ctx, key)
 	if err != nil || m == nil {
@@ -224,8 +226,8 @@ func (svc *Service) currentRefusal(ctx context.Context, m *domain.Message) (*dom
 	return nil, err
 }
 
-// refusalOf returns err if it is a refusal by a rule, which fails the message. Otherwise it returns nil; other
-// errors are retried.
+// refusalOf returns err if a rule refused the message, so that the message fails. Otherwise it returns nil, because
+// other errors are retried.
 func refusalOf(err error) *domain.Error {
 	refused, ok := errors.AsType[*domain.Error](err)
 	if ok && slices.Contains([]domain.Code{domain.CodeOptedOut, domain.CodeDNCBlocked, domain.CodeSpendCap, domain.CodeDestinationNotAllowed, domain.CodeCallerIDNotAllowed, domain.CodeCallerIDRequired}, refused.Code) {
@@ -234,7 +236,7 @@ func refusalOf(err error) *domain.Error {
 	return nil
 }
 
-// MessageByKey returns a message with its version; nil if it does not exist.
+// MessageByKey returns a message and its version in the store; nil if the message does not exist.
 func (svc *Service) MessageByKey(ctx context.Context, key domain.Key) (*domain.Message, uint64, error) {
 	m := &domain.Message{Meta: domain.Meta{ID: key.ID, WorkspaceID: key.Workspace}}
 	version, err := svc.store.Get(ctx, m)
@@ -259,7 +261,8 @@ func (svc *Service) fail(ctx context.Context, m *domain.Message, version uint64,
 	return err
 }
 
-// applyStep commits a step of a message. After a conflict the message stays due.
+// applyStep commits one processing step of a message. After a conflict with another commit it returns nil, and the
+// message stays due.
 func (svc *Service) applyStep(ctx context.Context, c commit.Change) error {
 	_, err := svc.store.Apply(ctx, c)
 	if errors.Is(err, domain.ErrConflict) {
@@ -378,7 +381,7 @@ func (svc *Service) retryLater(key domain.Key, pause time.Duration) {
 	})
 }
 
-// resumeRetries sets the timers of messages that wait for another try.
+// resumeRetries starts the timers of messages that wait for another delivery attempt.
 func (svc *Service) resumeRetries(ctx context.Context, workspaceID string) error {
 	return commit.ForEachRow(ctx, svc.store, "message", workspaceID, "carry_later", func(m *domain.Message) {
 		if m.NextAt != nil {

@@ -65,9 +65,9 @@ func (svc *Service) routes(ctx context.Context, workspaceID string, env domain.E
 	return out, refused
 }
 
-// routeSources returns the trunks with SMS, and the gateways by id. The trunks include one for each gateway,
-// because routing.Trunks selects among trunks. CallerIDs are the numbers that a trunk may show; a gateway may show
-// all numbers of the workspace.
+// routeSources returns the trunks with SMS, and the gateways by id. The trunks include one stand-in for each gateway,
+// because routing.Trunks selects among trunks. CallerIDs of a trunk are the sender numbers that it may show. A gateway
+// may show all numbers of the workspace.
 func (svc *Service) routeSources(ctx context.Context, workspaceID string, env domain.Environment) ([]*domain.Trunk, map[string]*domain.SMSGateway, error) {
 	var all []*domain.Trunk
 	gateways := make(map[string]*domain.SMSGateway)

@@ -15,13 +15,13 @@ import (
 // batchSize is the maximum number of messages of one commit.
 const batchSize = 100
 
-// processDue delivers the due messages of a workspace and carries out their other pending steps.
+// processDue delivers the due messages of a workspace, and carries out due processing steps of all its messages.
 func (svc *Service) processDue(ctx context.Context, workspaceID string) error {
 	return errors.Join(svc.deliverDue(ctx, workspaceID), svc.advanceMessages(ctx, workspaceID))
 }
 
-// advanceMessages carries out the pending steps of the messages of a workspace, in batches with one commit each. A
-// failed step does not stop the others; advanceMessages returns its error at the end.
+// advanceMessages carries out the next processing step of each due message of a workspace, in batches with one commit
+// each. A failed step does not stop the steps of other messages. Its error is returned at the end.
 func (svc *Service) advanceMessages(ctx context.Context, workspaceID string) error {
 	var failed error
 	stuck := make(map[string]bool)
@@ -73,8 +73,8 @@ func (svc *Service) dueMessages(ctx context.Context, workspaceID, cursor string)
 
 var errUnknownStep = errors.New("unknown pending step")
 
-// advanceMessage adds the next step of a message to a commit. After an error the caller discards the changes to the
-// commit.
+// advanceMessage adds the changes of a message's next processing step to a commit. After an error the caller discards
+// those changes.
 func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key domain.Key) error {
 	m := &domain.Message{Meta: domain.Meta{ID: key.ID, WorkspaceID: key.Workspace}}
 	version, err := svc.store.Get(ctx, m)

@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/domain/sms"
 )
 
-// addOptOut adds the opt-out of a sender to a commit: the pending step that stores the opt-out, and the notice that
-// confirms it. It adds nothing if the opt-out is stored already or pending.
+// addOptOut adds the opt-out of a sender to a commit: the processing step that stores the opt-out, and the notice that
+// confirms it. It adds nothing if the opt-out is already stored or pending.
 func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.Message, number uint64) error {
 	scrub := dnc.ScrubRules{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
 	svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, scrub.Default, number)
@@ -46,26 +46,26 @@ func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.M
 	return nil
 }
 
-// optOutRow exists from the receipt of an opt-out until the number is on the do-not-call list. It ensures that a
-// repeated opt-out is confirmed once.
+// optOutRow is the database row of a pending opt-out. It exists until the number is on the do-not-call list, and
+// ensures that a repeated opt-out is confirmed once.
 type optOutRow struct {
 	WorkspaceID string             `json:"workspace_id"`
 	Environment domain.Environment `json:"environment"`
 	Number      string             `json:"number"`
 }
 
-// optOutClaim returns the optOutRow for the sender of a message.
+// optOutClaim returns the row of a pending opt-out by the sender of a message.
 func optOutClaim(m *domain.Message) *optOutRow {
 	return &optOutRow{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Number: m.From}
 }
 
-// Key contains a digest of the number, because errors of the store contain keys.
+// Key returns a key with a digest of the number instead of the number, because errors of the store contain keys.
 func (r *optOutRow) Key() domain.Key {
 	sum := sha256.Sum256([]byte(r.Number))
 	return domain.Key{Kind: "sms_stop", Workspace: r.WorkspaceID, ID: string(r.Environment) + "/" + hex.EncodeToString(sum[:])}
 }
 
-// OptOutKey returns the key of the optOutRow of a number (E.164).
+// OptOutKey returns the key of the pending opt-out of a number (E.164).
 func OptOutKey(workspaceID string, env domain.Environment, number string) domain.Key {
 	return (&optOutRow{WorkspaceID: workspaceID, Environment: env, Number: number}).Key()
 }

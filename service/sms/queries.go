@@ -11,7 +11,7 @@ type MessageQuery struct {
 	Status    domain.MessageStatus // "": any
 	Direction domain.Direction     // "": any
 	To, From  string               // E.164; "": any
-	// Conversation is the id of an agent's conversation.
+	// Conversation is the id of an SMS conversation with an agent.
 	Conversation string
 }
 

@@ -29,8 +29,8 @@ func (svc *Service) TestInboundMessage(ctx context.Context, p domain.Principal, 
 	return m, err
 }
 
-// ReceiveMessage stores an inbound message with its event, opt-out and pending reply. seen, if not nil, detects
-// repetitions: known reports that the message was received before.
+// ReceiveMessage stores an inbound message with its event, opt-out and pending reply. If seen is not nil, a repeated
+// message is recognized by it. known reports that the message was received before.
 func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen *domain.InboundMessageKey) (known bool, err error) {
 	unlock, err := svc.senders.Lock(ctx, m.WorkspaceID+m.From)
 	if err != nil {
@@ -47,7 +47,7 @@ func (svc *Service) ReceiveMessage(ctx context.Context, m *domain.Message, seen 
 	return false, commit.StoreError(err)
 }
 
-// tryReceive commits an inbound message. Errors: domain.ErrConflict.
+// tryReceive commits an inbound message once. It returns domain.ErrConflict if another commit changed the same rows.
 func (svc *Service) tryReceive(ctx context.Context, m *domain.Message, seen *domain.InboundMessageKey) (known bool, err error) {
 	c := commit.Change{Workspace: m.WorkspaceID}
 	if seen != nil {

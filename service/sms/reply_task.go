@@ -16,7 +16,7 @@ const (
 	maxDuePages     = 10 // pages of due messages that one run reads
 )
 
-// repliesInProgress are the conversations for which a reply is being made. A conversation gets one reply at a time.
+// repliesInProgress are the conversations in which an agent reply is in progress. A conversation gets one reply at a time.
 type repliesInProgress struct {
 	mu          sync.Mutex
 	byWorkspace map[string]map[string]bool // conversations by workspace id
@@ -88,7 +88,8 @@ func (svc *Service) replyToDue(ctx context.Context, workspaceID string) error {
 	return nil // the end of a reply wakes the task
 }
 
-// replyInBackground replies to one message and then wakes the task, after an error with a delay.
+// replyInBackground replies to one message. Then it wakes the task that looks for messages without a reply, after a
+// failure with a delay.
 func (svc *Service) replyInBackground(key domain.Key, conversation string) {
 	delay := replyRetryDelay
 	defer func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// newSeenMessage returns the row that records the receipt of a carrier's message. The row makes repetitions of the message
-// recognizable.
+// newSeenMessage returns the database row that records the receipt of a carrier's message, so that a repetition of the
+// message is recognized.
 func newSeenMessage(workspaceID, carrierID, key string) *domain.InboundMessageKey {
 	sum := sha256.Sum256([]byte(carrierID + "\x00" + key))
 	return &domain.InboundMessageKey{WorkspaceID: workspaceID, ID: mailbox.NewID(domain.PrefixMessage), Digest: hex.EncodeToString(sum[:])}

@@ -25,7 +25,8 @@ func (svc *Service) SendMessage(ctx context.Context, p domain.Principal, o domai
 	return svc.QueueMessage(ctx, p, o, record.RequestResourceID(ctx, domain.PrefixMessage))
 }
 
-// QueueMessage is SendMessage with a given message id. The functions in more add to the commit.
+// QueueMessage does the work of SendMessage for a message whose id is given. The functions in more add changes to the
+// commit.
 func (svc *Service) QueueMessage(ctx context.Context, p domain.Principal, o domain.NewMessage, id string, more ...func(*commit.Change)) (*domain.Message, error) {
 	w := svc.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil {
@@ -109,7 +110,7 @@ func (svc *Service) CheckSMSRoutes(ctx context.Context, p domain.Principal) erro
 	return err
 }
 
-// firstPendingStep returns the first pending step of a new outbound message.
+// firstPendingStep returns the first processing step of a new outbound message.
 func firstPendingStep(env domain.Environment) domain.MessageTodo {
 	if env == domain.Test {
 		return domain.TodoSend
@@ -191,7 +192,7 @@ func (svc *Service) ListMessages(ctx context.Context, p domain.Principal, q Mess
 	})
 }
 
-// DeleteMessage deletes a message that has no pending step. Its events stay. Errors: not_found, invalid_state.
+// DeleteMessage deletes a message that has no pending processing step. Its events stay. Errors: not_found, invalid_state.
 func (svc *Service) DeleteMessage(ctx context.Context, p domain.Principal, id string) error {
 	return record.Delete(ctx, svc.store, p, domain.PrefixMessage, id, func(_ *commit.Change, m *domain.Message) error {
 		if m.Todo != "" {

@@ -30,7 +30,7 @@ func (svc *Service) senderNumber(ctx context.Context, p domain.Principal, w *dom
 	return e164, svc.cfg.CheckCallerID(ctx, p, e164)
 }
 
-// senderOfRoute returns the number that the best route to a recipient shows as sender.
+// senderOfRoute returns the sender number that the best route to a recipient shows.
 func (svc *Service) senderOfRoute(ctx context.Context, p domain.Principal, to string) (string, error) {
 	all, _, err := svc.routeSources(ctx, p.WorkspaceID, p.Environment)
 	if err != nil {
@@ -52,8 +52,8 @@ func (svc *Service) senderOfRoute(ctx context.Context, p domain.Principal, to st
 	return routing.SelectCallerID(t, call)
 }
 
-// testSender returns the sender of a message in the test environment. Preferred is a number with sms_enabled, then
-// any number of the workspace, then a number of the test carrier.
+// testSender returns the sender of a message in the test environment. It prefers a number with sms_enabled, then any
+// number of the workspace, then a number of the test carrier.
 func (svc *Service) testSender(ctx context.Context, p domain.Principal) (string, error) {
 	number, err := svc.smsNumber(ctx, p, func(string) bool { return true })
 	if err != nil || number != "" {
@@ -66,8 +66,8 @@ func (svc *Service) testSender(ctx context.Context, p domain.Principal) (string,
 	return own[0], nil
 }
 
-// smsNumber returns the first live number of the workspace that has sms_enabled and that may allows; "" if there is
-// none.
+// smsNumber returns the first live number of the workspace that has sms_enabled and for which may returns true; "" if
+// there is none.
 func (svc *Service) smsNumber(ctx context.Context, p domain.Principal, may func(number string) bool) (string, error) {
 	numbers, err := svc.cfg.Numbers.LiveNumbers(ctx, p.WorkspaceID, p.Environment)
 	for _, n := range numbers {

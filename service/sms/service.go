@@ -42,8 +42,8 @@ type spending interface {
 	ReserveWithinCap(ctx context.Context, w *domain.Workspace, env domain.Environment, id, to string, segments int) error
 	// ReserveSMS reserves the cost of a message, even beyond the cap.
 	ReserveSMS(m *domain.Message)
-	// SettleSMS settles a reservation. sent reports whether a carrier took the message, found whether the message
-	// had ended before.
+	// SettleSMS settles the reserved cost of a message. sent reports whether a carrier accepted the message. found
+	// reports that an earlier commit had already stored the final outcome.
 	SettleSMS(m *domain.Message, sent, found bool)
 }
 
@@ -51,7 +51,7 @@ type spending interface {
 type background interface {
 	// Context returns a context that ends when the node stops.
 	Context() context.Context
-	// RunInBackground runs f in a goroutine. The node waits for its end when it stops.
+	// RunInBackground runs f in a goroutine. When the node stops, it waits until f returns.
 	RunInBackground(f func())
 }
 
@@ -80,10 +80,10 @@ type Config struct {
 	Zones         *calendar.SharedZones
 	Redactor      func(workspaceID string) (*domain.Redactor, error)
 	CheckCallerID func(ctx context.Context, p domain.Principal, from string) error
-	// Script returns the script of an agent or pathway: the conversation with the contact.
+	// Script returns the script of an agent or pathway, which defines the conversation with the contact.
 	Script func(ctx context.Context, p domain.Principal, agentID, pathwayID string) (domain.Script, error)
-	// AgentRuntime returns the agent runtime for a conversation, which it treats as a call. from is the sender of the
-	// replies.
+	// AgentRuntime returns the agent runtime for an SMS conversation, which is passed as the call c. from is the sender
+	// number of the replies.
 	AgentRuntime func(p domain.Principal, c domain.Call, from string) conversation.AgentRuntime
 	Log          *slog.Logger
 }
@@ -128,5 +128,5 @@ func (svc *Service) Run(ctx context.Context) {
 	wait.Wait()
 }
 
-// FinishDeliveries starts no new deliveries and waits for the running ones, until ctx ends.
+// FinishDeliveries prevents new deliveries and waits until the running deliveries or ctx end.
 func (svc *Service) FinishDeliveries(ctx context.Context) { svc.deliveries.finish(ctx) }

@@ -116,7 +116,7 @@ func (f *fixture) send(t *testing.T, p domain.Principal) *domain.Message {
 	return m
 }
 
-// deliver carries out the pending steps of all messages until no delivery is running.
+// deliver carries out the processing steps of all messages until no delivery is running.
 func (f *fixture) deliver(t *testing.T) {
 	t.Helper()
 	require.NoError(t, f.processDue(t.Context(), recordtest.Workspace))

@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Limits for requests to the store.
+// Time limits and delays of requests to the store.
 const (
 	unknownKeyReload = time.Second      // delay before an unknown key id is searched in the store again; another node may have created the key
 	storeTimeout     = 10 * time.Second // limit of one read or commit
@@ -43,7 +43,7 @@ type cache struct {
 type Config struct {
 	Store   commit.Store
 	Cluster bool // other nodes create signing keys too
-	// AnyWorkspace reports whether a condition holds for any workspace of the installation.
+	// AnyWorkspace reports whether the given condition holds for at least one workspace of the installation.
 	AnyWorkspace func(func(*domain.Workspace) bool) bool
 	Log          *slog.Logger
 }
@@ -63,7 +63,7 @@ func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cluster: cfg.Cluster, anyWorkspace: cfg.AnyWorkspace, log: cfg.Log}
 }
 
-// current returns the keys whose tokens may be valid now, and the key that signs.
+// current returns the cached keys whose tokens may be valid now, and the key that signs new tokens.
 func (c *cache) current() domain.SigningKeySet {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *cache) find(kid string) *domain.SigningKey {
 	return nil
 }
 
-// add adds keys.
+// add adds keys to the cache, except those that the cache already has.
 func (c *cache) add(keys []*domain.SigningKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *cache) add(keys []*domain.SigningKey) {
 	c.keys = all
 }
 
-// attempt reports whether another key may be created now, and delays the next attempt.
+// attempt reports whether an attempt to create a key may start now. If so, it sets the earliest time of the next attempt.
 func (c *cache) attempt() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -108,8 +108,8 @@ func (c *cache) attempt() bool {
 	return true
 }
 
-// shared runs a request to the store once for all concurrent callers. Each caller waits until its ctx ends. name
-// identifies the request.
+// shared runs a request to the store. Concurrent callers with the same name share one request. Each caller waits until
+// the request or its own ctx ends.
 func (c *cache) shared(ctx context.Context, name string, do func(context.Context) error) error {
 	done := c.store.DoChan(name, func() (any, error) {
 		storeCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
@@ -124,7 +124,7 @@ func (c *cache) shared(ctx context.Context, name string, do func(context.Context
 	}
 }
 
-// load reads the keys into the cache.
+// load reads all signing keys from the store into the cache.
 func (s *Service) load(ctx context.Context) error {
 	var keys []*domain.SigningKey
 	err := commit.StoreError(commit.ForEachRow(ctx, s.store, "signing_key", "", "all", func(k *domain.SigningKey) { keys = append(keys, k) }))
@@ -137,7 +137,7 @@ func (s *Service) load(ctx context.Context) error {
 	return err
 }
 
-// SigningKey returns the key with the id kid; nil if it does not exist or its tokens have expired.
+// SigningKey returns the key with the id kid; nil if the key does not exist or all tokens that it signed have expired.
 func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKey, error) {
 	if k := s.cache.find(kid); k != nil {
 		return k, nil
@@ -154,8 +154,9 @@ func (s *Service) SigningKey(ctx context.Context, kid string) (*domain.SigningKe
 	return s.cache.find(kid), nil
 }
 
-// EnsureSigningKeys returns the keys whose tokens may be valid, and the key that signs. It creates the first key,
-// and replaces a key before the key expires. A new key is published before it signs. generate generates a key pair.
+// EnsureSigningKeys returns the keys whose tokens may be valid, and the key that signs new tokens. It creates the first
+// key, and the next key before the current key expires. A new key is published before it signs. generate generates a
+// key pair.
 func (s *Service) EnsureSigningKeys(ctx context.Context, generate func() (public, private string, err error)) (domain.SigningKeySet, error) {
 	if err := s.reloadCluster(ctx); err != nil {
 		s.log.Warn("reading the signing keys of other nodes failed", slog.Any("error", err))

@@ -79,7 +79,7 @@ func TestTokensStayVerifiableAcrossSigningKeyRotation(t *testing.T) {
 			until time.Time
 		}
 		var issuedTokens []issued
-		// Verifiers cache the list of keys for as long as they may. Each verifier reads it at another minute.
+		// Verifiers cache the list of keys for as long as cachedFor allows. Each verifier reads the list at another minute.
 		var kept [cachedFor / time.Minute][]string
 		var signers []string
 		p := domain.Principal{KeyID: "key_1", WorkspaceID: "ws_1", Environment: domain.Live}

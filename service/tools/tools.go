@@ -68,7 +68,7 @@ func (s *Service) completeTool(ctx context.Context, p domain.Principal, t *domai
 	return s.urls.CheckURL(ctx, "mcp.url", t.MCP.URL)
 }
 
-// headerHints returns a short hint of each header value, which is a secret.
+// headerHints returns a short hint for each header value instead of the value, because header values are secrets.
 func headerHints(headers map[string]string) map[string]string {
 	hints := make(map[string]string, len(headers))
 	for name, text := range headers {

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// checkOperatorRights returns an error if a change of a trunk requires an operator, and sets RewriteApproved. was
-// is the zero trunk for a new trunk. Errors: operator_required.
+// checkOperatorRights returns an error if a change of a trunk requires an operator, and sets RewriteApproved. was is
+// the trunk before the change, or the zero trunk if the trunk is new. Errors: operator_required.
 func (s *Service) checkOperatorRights(p domain.Principal, was, is *domain.Trunk) error {
 	w := s.cfg.Workspaces.Workspace(p.WorkspaceID)
 	if w == nil {
@@ -34,8 +34,9 @@ func checkCostChange(p domain.Principal, was, is *domain.Trunk) error {
 }
 
 // checkForeignNational protects trunks with number_format national and a number_country other than the default_country
-// of the workspace. Only operators may set up such a trunk or change its proxies. A carrier of another country could read the national digits as a different number than the one that the destination rules
-// checked. Errors: operator_required.
+// of the workspace. Only operators may set up such a trunk or change its proxies. A carrier of another country could
+// read the national digits as a different number than the one that the destination rules checked. Errors:
+// operator_required.
 func checkForeignNational(p domain.Principal, defaultCountry string, was, is *domain.Trunk) error {
 	if p.Operator || is.NumberFormat != domain.FormatNational || strings.EqualFold(is.NumberCountry, defaultCountry) {
 		return nil
@@ -69,7 +70,7 @@ func approveNumberRewrite(p domain.Principal, was, is *domain.Trunk) error {
 	return nil
 }
 
-// changedParam returns the first of the named fields of a trunk whose value a change replaces; "" if there is none.
+// changedParam returns the first of the named trunk fields that differs between was and is; "" if none differs.
 func changedParam(was, is *domain.Trunk, names ...string) string {
 	for _, name := range names {
 		changed := false

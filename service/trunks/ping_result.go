@@ -1,6 +1,6 @@
 package trunks
 
-// TrunkTest is the result of SIP OPTIONS requests to all targets of a trunk.
+// TrunkTest is the result of SIP OPTIONS requests to all targets (SIP proxies) of a trunk.
 type TrunkTest struct {
 	TrunkID string       `json:"trunk_id"`
 	OK      bool         `json:"ok"` // at least one target answered

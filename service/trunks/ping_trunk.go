@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// testWait limits the test of a trunk.
+// testWait is the time limit for the test of all targets of a trunk.
 const testWait = 6 * time.Second
 
 // TestTrunk sends SIP OPTIONS to all targets of a trunk in parallel. Errors: not_found.
@@ -59,7 +59,7 @@ func untested(t *domain.Trunk) TrunkTest {
 	return out
 }
 
-// pingProblem returns the text for an error of an OPTIONS request.
+// pingProblem returns the text that explains an error of an OPTIONS request to the user.
 func pingProblem(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return "no answer"
@@ -67,7 +67,7 @@ func pingProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "sip: ")
 }
 
-// targets returns the resolved targets of a trunk, with an empty result for each.
+// targets returns the resolved targets of a trunk, and for each target a TargetTest without a result yet.
 func (s *Service) targets(ctx context.Context, t *domain.Trunk) ([]resolve.Target, []TargetTest) {
 	if t.Simulator {
 		if to, ok := s.cfg.TestCarrier(); ok {

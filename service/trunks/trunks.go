@@ -18,7 +18,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// Limits of waiting during a request.
+// Time limits for waiting within one API request.
 const (
 	healthWait = 2 * time.Second
 	checkWait  = 5 * time.Second

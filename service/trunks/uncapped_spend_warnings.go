@@ -11,11 +11,11 @@ import (
 	"github.com/callboard/callboard/domain/routing"
 )
 
-// trunksNamed is how many trunks a warning names at most.
+// trunksNamed is the maximum number of trunks that a warning names.
 const trunksNamed = 5
 
 // escapesSpendCap reports whether daily_spend_cap does not limit all calls over a trunk, because the trunk has no
-// cost for some numbers.
+// configured cost for some numbers.
 func escapesSpendCap(w *domain.Workspace, t *domain.Trunk) bool {
 	return w != nil && w.Calling.DailySpendCap != nil && t.Environment == domain.Live && !t.Simulator && !routing.HasCostForAllNumbers(t)
 }
@@ -40,8 +40,8 @@ func trunkWarnings(w *domain.Workspace, t *domain.Trunk) []domain.Detail {
 	return []domain.Detail{spendWarning(w, "costs", fmt.Sprintf("the trunk %q", t.Name))}
 }
 
-// SpendWarnings returns the spending warning of a workspace. It names all trunks that have no cost for some
-// numbers.
+// SpendWarnings returns the spending warning of a workspace. The warning names the trunks that have no configured cost
+// for some numbers.
 func (s *Service) SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error) {
 	if w.Calling.DailySpendCap == nil {
 		return nil, nil

@@ -14,9 +14,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Recount compares the usage counters of a range of days with the ledger. With repair it corrects the counters. It
-// repeats the comparison if a wrong counter changes at the same time. Errors: unavailable if counters keep
-// changing.
+// Recount compares the usage counters of a range of days with the ledger. With repair it corrects the counters. If a
+// wrong counter changes at the same time, Recount repeats the comparison. Errors: unavailable if counters keep changing.
 func Recount(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, repair bool) (billing.LedgerCheck, error) {
 	out := billing.LedgerCheck{WorkspaceID: workspaceID, From: domain.Day(q.From), To: domain.Day(q.To), Wrong: []billing.CounterMismatch{}}
 	for range record.MaxTries {
@@ -45,13 +44,13 @@ func Recount(ctx context.Context, store commit.Store, workspaceID string, q bill
 	return out, domain.Errorf(domain.CodeUnavailable, "the counters keep changing, because calls end at the same time; try again, or exclude today").With("retry_after", 1)
 }
 
-// miscount is a row of counters that differs from the ledger.
+// miscount is a database row of usage counters that differs from the ledger.
 type miscount struct {
 	diff    *domain.Usage // correction to add to the row
 	version uint64        // version of the compared row
 }
 
-// areUnchanged reports whether the wrong counters still have the same versions.
+// areUnchanged reports whether no wrong counter was changed in the store since the comparison with the ledger.
 func areUnchanged(ctx context.Context, store commit.Store, wrong []miscount) (bool, error) {
 	for _, m := range wrong {
 		now := *m.diff
@@ -66,7 +65,7 @@ func areUnchanged(ctx context.Context, store commit.Store, wrong []miscount) (bo
 	return true, nil
 }
 
-// findMiscounts returns the counters that differ from the ledger, and adds the report to out.
+// findMiscounts returns the counters that differ from the ledger, and fills out with the totals and the differences.
 func findMiscounts(ctx context.Context, store commit.Store, workspaceID string, q billing.UsageQuery, out *billing.LedgerCheck) ([]miscount, error) {
 	counted, err := ledger.Counters(ctx, store, workspaceID, q.From, q.To)
 	if err != nil {

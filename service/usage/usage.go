@@ -29,7 +29,8 @@ func New(store commit.Store, workspaces workspaces) *Service {
 	return &Service{store: store, workspaces: workspaces}
 }
 
-// pricedUsage returns the priced counters from the first day of q.From's month to q.To, and all tariffs by number.
+// pricedUsage returns the counters with their prices from the first day of q.From's month to q.To. It also returns all
+// tariffs of the workspace by tariff number.
 func (s *Service) pricedUsage(ctx context.Context, w *domain.Workspace, q billing.UsageQuery) ([]billing.PricedUsage, map[int]domain.Tariff, error) {
 	tariffs, err := ledger.Tariffs(ctx, s.store, w)
 	if err != nil {
@@ -58,8 +59,8 @@ func (s *Service) Usage(ctx context.Context, p domain.Principal, q billing.Usage
 	return out, nil
 }
 
-// Ledger returns the priced ledger lines of a range of days in the order of opening. Their sum equals that of
-// Usage. The counters decide which lines are within the included quota of the month.
+// Ledger returns the priced ledger lines of a range of days in the order in which they were opened. Their sum equals
+// that of Usage. The usage counters decide which lines are within the included quota of the month.
 func (s *Service) Ledger(ctx context.Context, p domain.Principal, q billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error) {
 	w, err := s.workspaces.Workspace(ctx, p)
 	if err != nil {

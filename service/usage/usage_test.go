@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/service/usage"
 )
 
-// known is a fake that holds workspaces by id.
+// known is a fake of the interface workspaces that holds workspaces by id.
 type known map[string]*domain.Workspace
 
 func (k known) Workspace(_ context.Context, p domain.Principal) (*domain.Workspace, error) {
@@ -34,7 +34,7 @@ func principal(workspaceID string, env domain.Environment) domain.Principal {
 	return domain.Principal{WorkspaceID: workspaceID, Environment: env}
 }
 
-// storeAttempts commits n attempts of 6 seconds: ledger rows and their counts, as at the end of a call.
+// storeAttempts commits the ledger rows and usage counts of n call attempts of 6 seconds, as the end of a call does.
 func storeAttempts(t *testing.T, store commit.Store, workspaceID string, openedAt time.Time, n int) {
 	t.Helper()
 	c := commit.Change{Workspace: workspaceID}

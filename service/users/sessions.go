@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// saveUseEvery is how often the time of the last use of a session is stored.
+// saveUseEvery is the minimum time between two commits of a session's last use.
 const saveUseEvery = 5 * time.Minute
 
-// saveUseTimeout limits the commit of a session's last use.
+// saveUseTimeout is the time limit for the commit of a session's last use.
 const saveUseTimeout = 10 * time.Second
 
-// CreateSignInLink returns the secret text of a link that signs in a user once. may decides whether the caller may
-// sign in this user.
+// CreateSignInLink returns the secret text of a link that signs in a user once. may returns an error if the caller must
+// not sign in this user.
 func (s *Service) CreateSignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error) {
 	for range record.MaxTries {
 		u, guard, err := s.guardedUser(ctx, p, userID, may)
@@ -43,8 +43,8 @@ func (s *Service) CreateSignInLink(ctx context.Context, p domain.Principal, user
 	return "", time.Time{}, record.ConflictError()
 }
 
-// CreateSignInLinkForAnyUser returns a sign-in link for a user of any workspace. Commands on the machine itself use
-// it.
+// CreateSignInLinkForAnyUser returns a sign-in link for a user of any workspace. It is for operator commands on the
+// server itself, which need no credential.
 func (s *Service) CreateSignInLinkForAnyUser(ctx context.Context, u *domain.User) (text string, until time.Time, err error) {
 	p := domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, Operator: true}
 	ctx = record.WithLocalAuditEntry(ctx, u.WorkspaceID, "auth", "user.sign_in_link_created", domain.Resource{Type: "user", ID: u.ID})
@@ -114,7 +114,7 @@ func (s *Service) sessionHash(id, secret string) string {
 	return access.HashKey(s.pepper, "session "+id+" "+secret)
 }
 
-// AuthenticateSession returns the user and the session of a cookie. isRefresh marks the automatic refresh of a
+// AuthenticateSession returns the user and the session of a cookie. isRefresh is true for the automatic refresh of a
 // page, which does not extend the session. Errors: authentication_required, ip_not_allowed.
 func (s *Service) AuthenticateSession(ctx context.Context, cookie string, from netip.Addr, isRefresh bool) (*domain.User, *domain.Session, error) {
 	notSignedIn := domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
@@ -149,7 +149,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, cookie string, from n
 }
 
 // saveUse stores the last use of a session in the background, so that the request does not wait for the disk. After
-// an error a later request stores it.
+// an error a later request of the session stores its last use.
 func (s *Service) saveUse(session domain.Session, version uint64) {
 	if _, running := s.saving.LoadOrStore(session.ID, struct{}{}); running {
 		return
@@ -174,7 +174,7 @@ func (s *Service) ListSessions(ctx context.Context, p domain.Principal, userID s
 	return record.List(ctx, s.store, p.WorkspaceID, "user="+u.ID, domain.PrefixSession, q, func(session *domain.Session) bool { return session.IsValid(now) })
 }
 
-// EndSession ends a session of a user. may decides whether the caller may do this.
+// EndSession ends a session of a user. may returns an error if the caller must not end sessions of this user.
 func (s *Service) EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error {
 	return record.Delete(commit.WithAuditInNextCommit(ctx), s.store, p, domain.PrefixSession, id, func(c *commit.Change, session *domain.Session) error {
 		u, guard, err := s.guardedUser(ctx, p, userID, may)

@@ -15,13 +15,13 @@ import (
 // maxUsers is the maximum number of users of a workspace. All users are held in memory.
 const maxUsers = 10_000
 
-// restrictions limit the resources that a credential creates.
+// restrictions are the limits of a credential, such as allowed_ips, which also apply to the resources that it creates.
 type restrictions interface {
 	LimitAllowedIPs(p domain.Principal, list []string) ([]string, error)
 	AllowedNetworks(p domain.Principal) [][]string
 }
 
-// creators checks the credentials that created a resource.
+// creators reports whether the credential that created a resource has ended.
 type creators interface {
 	CreatorEnded(c *domain.Creator) (bool, error)
 }
@@ -50,7 +50,8 @@ func New(cfg Config) *Service {
 	return &Service{store: cfg.Store, cache: cfg.Cache, restrictions: cfg.Restrictions, keys: cfg.Keys, pepper: cfg.Pepper}
 }
 
-// CreateUserInWorkspace creates a user in any workspace. Commands on the machine itself use it.
+// CreateUserInWorkspace creates a user in any workspace. It is for operator commands on the server itself, which need no
+// credential.
 func (s *Service) CreateUserInWorkspace(ctx context.Context, workspace string, u *domain.User) (*domain.User, error) {
 	p := domain.Principal{WorkspaceID: workspace, Environment: cmp.Or(u.Environment, domain.Live), Operator: true}
 	return s.CreateUser(record.WithLocalAuditEntry(ctx, workspace, "admin", "user.created", domain.Resource{Type: "user"}), p, u)
@@ -122,8 +123,8 @@ func (s *Service) UpdateUser(ctx context.Context, p domain.Principal, id string,
 	return u, err
 }
 
-// guardedUser returns a user whom the caller may delete, sign in or sign out, as may decides. The guard fails a
-// commit if the user was changed since.
+// guardedUser returns a user whom the caller may delete, sign in or sign out; may returns an error if not. The guard
+// makes a commit fail if the user has changed since this read.
 func (s *Service) guardedUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) (*domain.User, commit.Guard, error) {
 	u, version, err := record.Get[domain.User](ctx, s.store, p, domain.PrefixUser, id)
 	if err != nil {
@@ -132,8 +133,8 @@ func (s *Service) guardedUser(ctx context.Context, p domain.Principal, id string
 	return u, commit.Guard{Key: u.Key(), Version: version}, may(u)
 }
 
-// DeleteUser deletes a user. may decides whether the caller may do this. The user's sessions and grants to OAuth
-// clients are invalid when DeleteUser returns.
+// DeleteUser deletes a user. may returns an error if the caller must not delete this user. The user's sessions and
+// grants to OAuth clients are invalid when DeleteUser returns.
 func (s *Service) DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error {
 	unlock, err := s.cache.LockChanges(ctx, p.WorkspaceID)
 	if err != nil {

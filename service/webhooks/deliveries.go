@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// WebhookLog returns a page of attempted deliveries, newest first.
+// WebhookLog returns a page of an endpoint's deliveries that were attempted at least once, newest first.
 func (s *Service) WebhookLog(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error) {
 	return s.deliveries(ctx, p, id, "log=", q)
 }

@@ -17,8 +17,8 @@ import (
 // eventsPerRead is how many events a replay reads at a time.
 const eventsPerRead = 500
 
-// ReplayWebhook queues events for an endpoint again. Each event keeps its id and starts with a first attempt. A
-// delivery that is still queued is not changed.
+// ReplayWebhook queues events for an endpoint again. Each event keeps its id, and its delivery attempts are counted from
+// one again. A delivery that is still queued is not changed.
 func (s *Service) ReplayWebhook(ctx context.Context, p domain.Principal, id string, o ReplayOrder) (Replay, error) {
 	out := Replay{Accepted: []string{}, NotFound: []string{}, DryRun: o.DryRun}
 	w, err := s.Webhook(ctx, p, id)
@@ -85,8 +85,8 @@ func (s *Service) eventsByID(ctx context.Context, p domain.Principal, ids []stri
 	return found, unknown, nil
 }
 
-// eventsBetween returns the events in the time range of a replay to which the endpoint subscribes, in commit order.
-// It reads a limited part of the log. next is the start of the next replay; nil if there are no further events.
+// eventsBetween returns the events in the time range of a replay to which the endpoint subscribes, in commit order. It
+// reads a limited part of the event log. next is the start time for the next replay; nil if no further events exist.
 func (s *Service) eventsBetween(ctx context.Context, p domain.Principal, w *domain.Webhook, o ReplayOrder) (found []event.Event, next *time.Time, err error) {
 	after, err := s.events.OffsetBefore(ctx, p.WorkspaceID, o.From)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *Service) eventsBetween(ctx context.Context, p domain.Principal, w *doma
 				e.CreatedAt.Before(o.From) || !e.CreatedAt.Before(o.To) || !event.MatchesTypes(o.Types, e.Type) {
 				continue
 			}
-			// Events of the same time stay in one replay: the next replay begins
-			// at next and neither skips nor repeats any of them.
+			// Events with the same creation time stay in one replay. The next replay starts at the time next and therefore
+			// neither skips nor repeats any of them.
 			if n := len(found); n >= MaxReplay && e.CreatedAt.After(o.From) && !e.CreatedAt.Equal(found[n-1].CreatedAt) {
 				return found, next, nil
 			}

@@ -12,7 +12,7 @@ type ReplayOrder struct {
 	DryRun   bool      // list the events without delivering them
 }
 
-// MaxReplay is how many events one replay by time delivers.
+// MaxReplay is the number of events after which one replay by time ends.
 const MaxReplay = 1000
 
 // Replay is the result of a replay.

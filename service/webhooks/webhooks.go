@@ -63,7 +63,7 @@ type campaigns interface {
 type eventLog interface {
 	// OffsetOf returns the offset of an event. Errors: domain.ErrNotFound.
 	OffsetOf(ctx context.Context, workspaceID, eventID string) (uint64, error)
-	// OffsetBefore returns an offset below those of all events created at the time at or later.
+	// OffsetBefore returns an offset below those of all events that were created at the time at or later.
 	OffsetBefore(ctx context.Context, workspaceID string, at time.Time) (uint64, error)
 }
 
@@ -88,8 +88,8 @@ func New(c Config) *Service {
 	}
 }
 
-// CreateWebhook stores an endpoint. It receives all events that are committed after CreateWebhook has returned. The
-// result contains the signing secret. Errors: validation_failed, invalid_url.
+// CreateWebhook stores an endpoint. The endpoint receives all events that are committed after CreateWebhook has
+// returned. The result contains the signing secret. Errors: validation_failed, invalid_url.
 func (s *Service) CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error) {
 	if earlier, err := record.CreatedBySameRequest[domain.Webhook](ctx, s.store, p, domain.PrefixWebhook); earlier != nil || err != nil {
 		if earlier != nil {
@@ -187,7 +187,7 @@ func (s *Service) ListWebhooks(ctx context.Context, p domain.Principal, q Query)
 	})
 }
 
-// UpdateWebhook changes an endpoint. Errors: not_found, validation_failed, invalid_url and those of change.
+// UpdateWebhook changes an endpoint. Errors: not_found, validation_failed, invalid_url, and the errors of change.
 func (s *Service) UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error) {
 	checkedURL, err := s.checkNewURL(ctx, p, id, change) // may wait for DNS, so it runs before the lock
 	if err != nil {
@@ -253,8 +253,8 @@ func (s *Service) DeleteWebhook(ctx context.Context, p domain.Principal, id stri
 	return nil
 }
 
-// RotateWebhook replaces the signing secret of an endpoint. Default: a random secret. During overlap, deliveries
-// are signed with both secrets. The result contains the new secret.
+// RotateWebhook replaces the signing secret of an endpoint. An empty secret selects a random secret. During overlap,
+// deliveries are signed with both secrets. The result contains the new secret.
 func (s *Service) RotateWebhook(
 	ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error,
 ) (*domain.Webhook, error) {

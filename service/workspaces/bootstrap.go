@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// FirstStart is what the first start of an installation creates.
+// FirstStart holds the resources that the first start of an installation creates.
 type FirstStart struct {
 	Workspace *domain.Workspace
 	AdminKey  string // text of the operator key, which is not stored

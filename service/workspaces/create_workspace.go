@@ -13,7 +13,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// maxWorkspaces is the maximum number of workspaces of a node, because each workspace has its own actors.
+// maxWorkspaces is the maximum number of workspaces of a node. The number is limited because each workspace has its
+// own actors.
 const maxWorkspaces = 1000
 
 const (
@@ -27,7 +28,7 @@ func (s *Service) CreateWorkspace(ctx context.Context, w *domain.Workspace) (cre
 	return s.create(ctx, w)
 }
 
-// create is CreateWorkspace with additions to its commit.
+// create does the work of CreateWorkspace. The functions in more add changes to its commit.
 func (s *Service) create(ctx context.Context, w *domain.Workspace, more ...func(*commit.Change)) (created *domain.Workspace, key *domain.APIKey, text string, err error) {
 	s.creating.Lock()
 	defer s.creating.Unlock()
@@ -82,7 +83,7 @@ func (s *Service) retryStart(ctx context.Context, id string) {
 	}
 }
 
-// startStored starts a stored workspace, if it was neither started nor deleted since.
+// startStored starts the actors of a stored workspace, unless another call has started or deleted the workspace.
 func (s *Service) startStored(ctx context.Context, id string) error {
 	s.creating.Lock()
 	defer s.creating.Unlock()

@@ -17,7 +17,7 @@ func (s *Service) DeleteWorkspace(ctx context.Context, p domain.Principal, id st
 	return s.delete(ctx, p, id)
 }
 
-// delete is DeleteWorkspace with additions to its commit.
+// delete does the work of DeleteWorkspace. The functions in more add changes to its commit.
 func (s *Service) delete(ctx context.Context, p domain.Principal, id string, more ...func(*commit.Change)) error {
 	w, err := s.AnyWorkspace(ctx, id)
 	if err != nil {
@@ -49,7 +49,8 @@ func (s *Service) delete(ctx context.Context, p domain.Principal, id string, mor
 	return commit.StoreError(domain.ErrConflict)
 }
 
-// commitDeletion deletes the row of a workspace and stores that its data is still to be erased.
+// commitDeletion deletes the row of a workspace. The same commit stores that the data of the workspace is still to be
+// erased.
 func commitDeletion(ctx context.Context, store commit.Store, w *domain.Workspace, version uint64, more ...func(*commit.Change)) error {
 	c := commit.Change{
 		Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{&domain.DeletedWorkspace{ID: w.ID, At: record.Now()}}, Deletes: []domain.Key{w.Key()},
@@ -61,7 +62,7 @@ func commitDeletion(ctx context.Context, store commit.Store, w *domain.Workspace
 	return err
 }
 
-// repeatDelete continues a deletion that was committed although the response was lost.
+// repeatDelete continues a committed deletion when a client repeats its request because it got no response.
 func (s *Service) repeatDelete(ctx context.Context, id string) error {
 	_, err := s.cfg.Store.Get(ctx, &domain.DeletedWorkspace{ID: id})
 	if errors.Is(err, domain.ErrNotFound) {
@@ -75,8 +76,8 @@ func (s *Service) repeatDelete(ctx context.Context, id string) error {
 	return nil
 }
 
-// removeDeleted makes a deleted workspace unknown. It starts stopping the actors and erasing the data in the
-// background.
+// removeDeleted removes a deleted workspace from the memory of this node. Then it stops the actors and erases the data
+// in the background.
 func (s *Service) removeDeleted(id string) {
 	stop := s.cfg.Actors.DetachWorkspace(id)
 	for _, c := range s.cfg.Credentials {

@@ -41,8 +41,8 @@ func (s *Service) dropCaches(id string) {
 	}
 }
 
-// releaseClaims releases the phone numbers and phone user names of a deleted workspace. Claims that another
-// workspace has acquired since stay.
+// releaseClaims deletes the rows that reserve phone numbers and phone user names for a deleted workspace. A number or
+// name that another workspace has reserved since stays reserved.
 func (s *Service) releaseClaims(ctx context.Context, id string) error {
 	var numbers []*domain.NumberClaim
 	var names []*domain.UsernameClaim
@@ -77,8 +77,8 @@ func (s *Service) releaseClaims(ctx context.Context, id string) error {
 	return err
 }
 
-// deleteClaim adds the deletion of a claim to a change. isOwn reports, after the claim was read, whether it still
-// belongs to the workspace.
+// deleteClaim adds to a change the deletion of the row that reserves a phone number or user name. isOwn is called after
+// the row was read and reports whether the row still belongs to the workspace.
 func (s *Service) deleteClaim(ctx context.Context, c *commit.Change, claim domain.Record, isOwn func() bool) error {
 	version, err := s.cfg.Store.Get(ctx, claim)
 	if errors.Is(err, domain.ErrNotFound) || err == nil && !isOwn() {

@@ -30,13 +30,13 @@ type Config struct {
 	Jobs       jobs
 	Blobs      blobs
 	DNC        dncLists
-	// Credentials are caches that drop the credentials of a deleted workspace.
+	// Credentials are caches of credentials. A deleted workspace is removed from each of them.
 	Credentials []CredentialCache
-	// Forget are functions of other services that drop their data about a deleted workspace from memory.
+	// Forget are functions of other services that remove a deleted workspace from their memory.
 	Forget []func(workspaceID string)
 	// TestCarrier reports whether new workspaces get trunks to the test carrier.
 	TestCarrier func() bool
-	// SpoolDir is the directory of unfinished recordings, with one subdirectory per workspace; "": none.
+	// SpoolDir is the directory of unfinished recordings, with one subdirectory per workspace; "" if there is none.
 	SpoolDir string
 	Log      *slog.Logger
 }
@@ -46,7 +46,7 @@ type Store interface {
 	commit.Store
 	// Erase deletes all rows, events and the data key of a workspace. An interrupted erasure can be repeated.
 	Erase(ctx context.Context, workspaceID string) error
-	// CloseWorkspace refuses new commits to a workspace and waits for running ones.
+	// CloseWorkspace refuses new commits to a workspace and waits until running commits end.
 	CloseWorkspace(workspaceID string)
 }
 
@@ -54,8 +54,8 @@ type Store interface {
 type actors interface {
 	// StartWorkspace starts the actors of a stored workspace.
 	StartWorkspace(ctx context.Context, w *domain.Workspace) error
-	// DetachWorkspace makes a workspace unknown on this node. stop ends its calls and actors; it is nil if the
-	// workspace has no actors.
+	// DetachWorkspace removes a workspace from this node, so that lookups do not find it. stop ends its calls and
+	// actors; stop is nil if the workspace has no actors.
 	DetachWorkspace(workspaceID string) (stop func(ctx context.Context))
 	// RemoveInboundSources removes the trunks and phones of a deleted workspace from inbound routing.
 	RemoveInboundSources(ctx context.Context, workspaceID string)
@@ -83,7 +83,7 @@ type node interface {
 type background interface {
 	// Context returns a context that ends when the node stops.
 	Context() context.Context
-	// RunInBackground runs f in a goroutine. The node waits for its end when it stops.
+	// RunInBackground runs f in a goroutine. When the node stops, it waits until f returns.
 	RunInBackground(f func())
 }
 
@@ -115,7 +115,7 @@ type dncLists interface {
 
 // CredentialCache holds credentials in memory.
 type CredentialCache interface {
-	// DeleteWorkspace drops the credentials of a workspace, which are invalid from then on.
+	// DeleteWorkspace removes the credentials of a workspace from memory, which makes them invalid.
 	DeleteWorkspace(workspaceID string)
 }
 
@@ -187,7 +187,7 @@ func (s *Service) UpdateWorkspace(ctx context.Context, p domain.Principal, chang
 	return nil, commit.StoreError(domain.ErrConflict)
 }
 
-// updateChange returns the commit of an update. A changed price starts a new tariff.
+// updateChange returns the commit that updates a workspace. A changed price starts a new tariff.
 func updateChange(before, w *domain.Workspace, version uint64) commit.Change {
 	c := commit.Change{Workspace: w.ID, Guards: []commit.Guard{{Key: w.Key(), Version: version}}, Puts: []domain.Record{w}}
 	for _, t := range billing.ChangeTariff(before, w) {

@@ -25,7 +25,7 @@ func VerifiesUnknownPassword(header string) bool {
 	return v == Authenticated
 }
 
-// NonceStore holds the nonces that authenticated accounts.
+// NonceStore wraps the nonces of a Verifier for tests.
 type NonceStore struct{ n *nonces }
 
 // The limits of NonceStore.

@@ -51,8 +51,8 @@ type requestKey struct {
 	cseq   uint32
 }
 
-// md5Only reports whether a request is challenged with MD5 only. fresh: the request has no credentials. The first
-// such request of a peer is remembered; another one shows that the peer does not support SHA-256.
+// md5Only reports whether a request is challenged with MD5 only. fresh is true if the request has no credentials. The
+// first such request of a peer is stored, and a second one shows that the peer does not support SHA-256.
 func (f *md5Fallback) md5Only(source netip.Addr, user, callID string, cseq uint32, fresh bool, now time.Time) bool {
 	key := maphash.Comparable(f.seed, peerKey{source, user})
 	request := maphash.Comparable(f.seed, requestKey{callID, cseq})

@@ -14,10 +14,10 @@ import (
 
 const (
 	nonceLife     = 5 * time.Minute
-	nonceHead     = 10 // bytes: milliseconds and random
+	nonceHead     = 10 // bytes: creation time in milliseconds, and random bytes
 	nonceClock    = 6  // bytes of the milliseconds: enough until the year 10889
 	nonceMAC      = 14
-	nonceWindow   = 64      // requests that may overtake each other
+	nonceWindow   = 64      // nonce counts below the highest one that are still accepted
 	maxNonces     = 1 << 16 // nonces that authenticated a user and are stored
 	maxUserNonces = 1 << 10 // of one account
 )
@@ -41,10 +41,10 @@ type nonces struct {
 // accountNonces are the nonces that authenticated one account.
 type accountNonces struct {
 	used  map[string]*usedCounts
-	floor int64 // as in nonces, for this account
+	floor int64 // creation time in milliseconds; nonces of this account that are not younger are stale
 }
 
-// usedCounts are the nonce counts that were used: the highest, and a bitmap of the 64 below it.
+// usedCounts are the nonce counts with which a nonce was used: the highest, and a bitmap of the 64 counts below it.
 type usedCounts struct {
 	high      uint32
 	seen      uint64
@@ -74,7 +74,8 @@ func (n *nonces) mac(head []byte, source netip.Addr) []byte {
 	return h.Sum(nil)[:nonceMAC]
 }
 
-// check returns the creation time of a nonce, whether it was created for this source, and whether it has expired.
+// check returns the creation time of a nonce, whether this verifier created it for this source, and whether it has
+// expired.
 func (n *nonces) check(text string, source netip.Addr, now time.Time) (createdAt int64, ours, old bool) {
 	if len(text) != base64.RawURLEncoding.EncodedLen(nonceHead+nonceMAC) {
 		return 0, false, false
@@ -165,7 +166,7 @@ func median(of []int64) int64 {
 	return of[len(of)/2]
 }
 
-// removeUntil removes the nonces of an account that were created until floor.
+// removeUntil removes the nonces of an account whose creation time is not later than floor.
 func (n *nonces) removeUntil(s *accountNonces, floor int64) {
 	for nonce, c := range s.used {
 		if c.createdAt <= floor {
@@ -175,7 +176,7 @@ func (n *nonces) removeUntil(s *accountNonces, floor int64) {
 	}
 }
 
-// removeAllUntil removes the nonces of all accounts that were created until floor.
+// removeAllUntil removes the nonces of all accounts whose creation time is not later than floor.
 func (n *nonces) removeAllUntil(floor int64) {
 	for account, s := range n.byAccount {
 		if n.removeUntil(s, floor); len(s.used) == 0 && s.floor <= floor {

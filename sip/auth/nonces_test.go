@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/auth"
 )
 
-// An account that uses many nonces evicts its own nonces only. A used nonce is never accepted again.
+// An account that uses many nonces evicts only its own nonces. A used nonce is never accepted again.
 func TestNoncesOfOneAccountAreBounded(t *testing.T) {
 	t.Parallel()
 	p, at := auth.NewNonceStore(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

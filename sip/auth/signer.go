@@ -40,15 +40,16 @@ func NewSigner(creds *Credentials, host netip.Addr) *Signer {
 	return &Signer{creds: creds, host: host}
 }
 
-// SetHost sets the host whose challenges are answered, for the next address of the target.
+// SetHost sets the host whose challenges are answered. It is called before a request goes to the next address of the
+// target.
 func (s *Signer) SetHost(host netip.Addr) { s.host = host }
 
-// FreezeRealms stops the learning of further realms, if a realm is known.
+// FreezeRealms prevents the learning of further realms if at least one realm is known.
 func (s *Signer) FreezeRealms() { s.frozen = s.frozen || len(s.realms) > 0 }
 
 // LearnChallenges stores the challenges of a 401 or 407 from an address, and returns whether the request can be
-// sent again with credentials. first: it is the first challenge of this request. A realm that has been answered is
-// answered again only if its nonce was stale, because otherwise the password is wrong.
+// sent again with credentials. first is true for the first challenge of a request. A realm that was answered for this
+// request is answered again only if its nonce was stale, because otherwise the password is wrong.
 func (s *Signer) LearnChallenges(m *message.Message, from netip.Addr, first bool) bool {
 	if s == nil || s.creds == nil || from != s.host {
 		return false
@@ -126,7 +127,7 @@ func (s *Signer) SignRequest(method, uri string, body []byte) []message.Header {
 }
 
 // RenewNonce stores the next nonce that a response names (RFC 7616 §3.5). The response does not name the realm, so
-// it is ignored if several realms share a header.
+// its nonce is ignored if several realms share a header.
 func (s *Signer) RenewNonce(m *message.Message, from netip.Addr) {
 	if s == nil || from != s.host {
 		return

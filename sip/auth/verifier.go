@@ -23,8 +23,8 @@ import (
 
 const (
 	defaultRealm = "callboard"
-	// A source may send wrong credentials ten times, and then once in six seconds: a thousand million guesses take
-	// 190 years.
+	// A source may send wrong credentials ten times in a row, and then once in six seconds. At this rate a thousand
+	// million guesses take 190 years.
 	failureBurst = 10
 	failureRate  = 1.0 / 6
 	maxDigest    = 512 // bytes of one parameter
@@ -65,7 +65,7 @@ type Verifier struct {
 	id       message.Identifiers
 }
 
-// NewVerifier returns a verifier for accounts, which the function finds by user. "" selects the default realm.
+// NewVerifier returns a verifier. account finds an account by its user name. An empty realm selects the default realm.
 func NewVerifier(realm string, secret []byte, account func(string) (Account, bool)) *Verifier {
 	if realm == "" {
 		realm = defaultRealm
@@ -75,15 +75,15 @@ func NewVerifier(realm string, secret []byte, account func(string) (Account, boo
 	}
 }
 
-// NewTrunkVerifier returns a Verifier whose accounts WithAccounts sets.
+// NewTrunkVerifier returns a Verifier without accounts. WithAccounts adds the accounts of the trunks at a source.
 func NewTrunkVerifier(secret []byte) *Verifier {
 	v := NewVerifier("", secret, nil)
 	v.md5.wait = trunkChallengeWait
 	return v
 }
 
-// WithAccounts returns a verifier for the accounts of a source. It shares all other state. "" selects the default
-// realm.
+// WithAccounts returns a verifier for the accounts of a source. It shares the nonces and all other state with a. An
+// empty realm selects the realm of a.
 func (a *Verifier) WithAccounts(realm string, account func(string) (Account, bool)) Verifier {
 	auth := *a
 	auth.account = account
@@ -94,7 +94,7 @@ func (a *Verifier) WithAccounts(realm string, account func(string) (Account, boo
 	return auth
 }
 
-// HasAccounts reports whether credentials can be checked at all.
+// HasAccounts reports whether the verifier has accounts, without which it cannot check credentials.
 func (a *Verifier) HasAccounts() bool { return a.account != nil }
 
 // Challenges returns the challenges of a request: SHA-256 and MD5, or MD5 only for a peer that does not answer
@@ -141,8 +141,8 @@ type credentials struct {
 	better                                    bool // the algorithm is stronger than MD5
 }
 
-// readCredentials reads the credentials for a realm. ok is false if none of them can be correct. It reads a bounded
-// part of the header only.
+// readCredentials reads the credentials for a realm from Authorization headers. ok is false if no header can be
+// correct. It reads only a bounded part of each header.
 func readCredentials(values []string, realm string) (p credentials, ok bool) {
 	for _, v := range values {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
@@ -158,7 +158,7 @@ func readCredentials(values []string, realm string) (p credentials, ok bool) {
 	return p, false
 }
 
-// ClaimedUser returns the user that the credentials of a request name, unverified; "": it has none.
+// ClaimedUser returns the user that the credentials of a request name, without checking them; "" if there are none.
 func ClaimedUser(m *message.Message) string {
 	for _, v := range m.HeaderValues("authorization") {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(v), " ")
@@ -200,7 +200,7 @@ func credentialsOf(all message.AuthParams) (p credentials, ok bool) {
 	return p, true
 }
 
-// matches reports whether the response is the digest of a password.
+// matches reports whether the response in the credentials is the correct digest for a password.
 func (p *credentials) matches(realm, password, method string) bool {
 	h := func(parts ...string) string {
 		w := p.algorithm()
@@ -245,7 +245,7 @@ func (a *Verifier) CheckRequest(m *message.Message, source netip.Addr, now time.
 	return account, Authenticated
 }
 
-// md5User returns the user name under which md5 remembers a peer.
+// md5User returns the user name under which md5 stores a peer. Trunks of a source are stored under the source address.
 func (a *Verifier) md5User(source netip.Addr, user string) string {
 	if a.sources {
 		return source.String()
@@ -253,8 +253,8 @@ func (a *Verifier) md5User(source netip.Addr, user string) string {
 	return user
 }
 
-// sameURI reports whether credentials were created for this Request-URI. Phones differ in the URI parameters that
-// they sign.
+// sameURI reports whether credentials were created for this Request-URI. URI parameters are not compared, because
+// phones differ in the parameters that they sign.
 func sameURI(signed string, asked sipmsg.Uri) bool {
 	var u sipmsg.Uri
 	if err := sipmsg.ParseUri(signed, &u); err != nil {

@@ -16,11 +16,11 @@ func relayWithKey() *Relay {
 	return New(Config{Key: []byte("never told"), Transport: t})
 }
 
-// AcceptsRelayInfo reports whether bytes are accepted as relayed by a node with an unknown key.
+// AcceptsRelayInfo reports whether a relay with a key that the sender does not know accepts the relay header of a message.
 func AcceptsRelayInfo(b []byte) bool { return relayWithKey().ReadRelayInfo(b, time.Now()) != nil }
 
-// RelayThereAndBack returns a request as a node relays it, and a response with its Via headers as the owner relays
-// it back. ok is false if the bytes are not a request.
+// RelayThereAndBack returns a request as a node relays it to the owner. It also returns a response with the Via headers
+// of that request, as the relaying node sends it back. ok is false if the bytes are not a request.
 func RelayThereAndBack(b []byte) (there, back []byte, ok bool) {
 	r := relayWithKey()
 	in, err := r.cfg.Transport.Parse(b)

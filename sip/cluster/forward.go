@@ -48,8 +48,8 @@ func (r *Relay) RelayOut(m *transport.Received) {
 	})
 }
 
-// RelayBack sends a response to the sender of the request. A node answers only known sources, so this node treats
-// the source as known from now on.
+// RelayBack sends a response of another node to the sender of the request. A node answers only sources that it knows,
+// so this node treats the source as known from now on.
 func (r *Relay) RelayBack(m *transport.Received) {
 	info := m.Relay
 	if len(m.Vias) < 2 || m.RepeatedHeader != "" || m.Version != "SIP/2.0" {

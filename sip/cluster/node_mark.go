@@ -13,11 +13,11 @@ const (
 	markParameter = "node" // URI parameter of the Contact
 )
 
-// Mark identifies a node in the tags and Contacts of its dialogs: up to 16 letters and digits. "": there is only
-// one node.
+// Mark identifies a node in the tags and Contacts of its dialogs, by up to 16 letters and digits. It is "" if there is
+// only one node.
 type Mark string
 
-// check refuses a mark that cannot be part of a tag.
+// check returns an error for a mark that is too long or has a character other than ASCII letters and digits.
 func (mark Mark) check() error {
 	for i := range len(mark) {
 		if !message.IsAlnum(mark[i]) || len(mark) > maxMarkLength {
@@ -27,7 +27,7 @@ func (mark Mark) check() error {
 	return nil
 }
 
-// MarkTag appends the mark to a tag of this node.
+// MarkTag appends the node mark to a tag of this node.
 func (mark Mark) MarkTag(tag string) string {
 	if mark == "" {
 		return tag
@@ -35,7 +35,7 @@ func (mark Mark) MarkTag(tag string) string {
 	return tag + "-" + string(mark)
 }
 
-// MarkContact adds the mark to the URI in a Contact of this node.
+// MarkContact adds the node mark to the URI in a Contact of this node, as a URI parameter.
 func (mark Mark) MarkContact(uri string) string {
 	if mark == "" {
 		return uri
@@ -43,7 +43,7 @@ func (mark Mark) MarkContact(uri string) string {
 	return uri + ";" + markParameter + "=" + string(mark)
 }
 
-// markOfTag returns the mark in a tag; "": there is none.
+// markOfTag returns the node mark in a tag; "" if the tag has none.
 func markOfTag(tag string) string {
 	if len(tag) <= tagLength+1 || len(tag) > tagLength+1+maxMarkLength || tag[tagLength] != '-' || strings.Trim(tag[:tagLength], "0123456789abcdef") != "" {
 		return ""
@@ -54,9 +54,9 @@ func markOfTag(tag string) string {
 	return ""
 }
 
-// markOfDialog returns the mark of the node that owns the dialog of a request. It is in the Contact of that node,
-// which is the Request-URI, or in its tag. A call that another node has resumed has the tag of its first node and
-// the Contact of the second.
+// markOfDialog returns the mark of the node that owns the dialog of a request. The mark is in the Request-URI, which is
+// the Contact of that node, or in the To tag. The Request-URI is preferred: after another node has resumed a call, the
+// tag still names the first node.
 func markOfDialog(m *message.Message) string {
 	if mark := Mark(message.ParamValue(m.URI.UriParams, markParameter)); mark != "" && mark.check() == nil {
 		return string(mark)

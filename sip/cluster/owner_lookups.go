@@ -15,13 +15,13 @@ const (
 	maxWaiting          = 4   // messages of one transaction that wait for its lookup
 )
 
-// transactionKey is the same for an INVITE, its CANCEL and the ACK of its refusal.
+// transactionKey has the same value for an INVITE, its CANCEL, and the ACK of a final response other than 2xx.
 type transactionKey struct {
 	callID, tag, branch string
 	cseq                uint32
 }
 
-// ownerLookup is a running lookup with the messages that wait for it.
+// ownerLookup is a running lookup of the node that owns a transaction, with the messages that wait for the result.
 type ownerLookup struct {
 	waiting []*transport.Received
 	unknown bool
@@ -41,7 +41,7 @@ func newOwnerLookups() ownerLookups {
 	return ownerLookups{byTransaction: make(map[transactionKey]*ownerLookup), bySubnet: make(map[netip.Addr]int)}
 }
 
-// start adds a lookup. It returns false if there are too many.
+// start adds a lookup. It returns false if too many lookups are running.
 func (o *ownerLookups) start(key transactionKey, l *ownerLookup) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,7 +59,7 @@ func (o *ownerLookups) start(key transactionKey, l *ownerLookup) bool {
 	return true
 }
 
-// enqueue lets a message wait for the lookup of its transaction. It returns false if none is running. A
+// enqueue adds a message to the running lookup of its transaction. It returns false if no such lookup is running. A
 // retransmission of a waiting message is dropped.
 func (o *ownerLookups) enqueue(key transactionKey, m *transport.Received) bool {
 	o.mu.Lock()
@@ -74,7 +74,8 @@ func (o *ownerLookups) enqueue(key transactionKey, m *transport.Received) bool {
 	return true
 }
 
-// next returns the first message that waits for a lookup. If there is none, it ends the lookup and returns nil.
+// next removes and returns the first message that waits for a lookup. If no message waits, next ends the lookup and
+// returns nil.
 func (o *ownerLookups) next(key transactionKey, l *ownerLookup) *transport.Received {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -28,7 +28,7 @@ const (
 	knownSourceNodeRate = 200 // queries of other nodes per second for one known source
 )
 
-// OwnerQuery asks which node owns a request.
+// OwnerQuery holds the fields of a request by which Config.Owner finds the node that owns the request.
 type OwnerQuery struct {
 	Method   string
 	To       string // the called user, as in Incoming.To; for a REGISTER the account in its To
@@ -38,25 +38,25 @@ type OwnerQuery struct {
 	InDialog bool   // the request belongs to a dialog that is not on this node
 	CallID   string
 	Source   transport.Source
-	// MatchFields are those of a call or a message, as in Incoming.
+	// MatchFields are the header parameters of a call or message that select a trunk (domain.TrunkMatch).
 	MatchFields map[string]string
-	// AllowQuery takes one query of other nodes from the rate of the source. It returns false if the rate is
-	// exceeded. nil: no limit.
+	// AllowQuery must be called before other nodes are queried. It returns false if the source has exceeded its rate of
+	// such queries. If AllowQuery is nil, there is no limit.
 	AllowQuery func() bool
 }
 
 // Config is the configuration of a Relay.
 type Config struct {
-	Key           []byte // shared by all nodes: authenticates what they state about relayed messages
+	Key           []byte // shared by all nodes: key of the MACs in relay headers and return tokens
 	NodeMark      Mark
 	OverloadAfter time.Duration // an INVITE that waited longer is refused instead of relayed
 
-	// Owner returns the node that owns a request; elsewhere false: this node. elsewhere true without an address: no
-	// node owns the request now. Owner may block for half a second and is called on a goroutine of its own. nil: no
-	// lookups.
+	// Owner returns the address of the node that owns a request. Its second result, elsewhere, is false if this node
+	// owns the request. If elsewhere is true and the address is invalid, no node owns the request now. Owner runs on
+	// its own goroutine and may block for half a second. If Owner is nil, no request is relayed.
 	Owner func(OwnerQuery) (netip.AddrPort, bool)
-	// CachedOwner is called before Owner and must answer from memory. sure false: the owner is not known. May be
-	// nil.
+	// CachedOwner is called before Owner and must answer from memory. sure is false if the owner is not in the cache.
+	// CachedOwner may be nil.
 	CachedOwner func(OwnerQuery) (at netip.AddrPort, elsewhere, sure bool)
 
 	Transport    *transport.Transport
@@ -68,7 +68,7 @@ type Config struct {
 	Recover      func(where string, then func()) // called by defer: recovers a panic of one message
 }
 
-// CheckConfig refuses lookups without a key, and a mark that cannot be part of a tag.
+// CheckConfig returns an error if Owner is set without a key, or if the node mark is invalid.
 func CheckConfig(cfg *Config) error {
 	if cfg.Owner != nil && len(cfg.Key) == 0 {
 		return errors.New("sip: relaying requests needs a key: set RelayKey")
@@ -97,7 +97,7 @@ type Relay struct {
 	counts         counts
 }
 
-// New returns a relay; nil without a key.
+// New returns a relay; nil if the configuration has no key.
 func New(cfg Config) *Relay {
 	if len(cfg.Key) == 0 {
 		return nil
@@ -110,15 +110,16 @@ func New(cfg Config) *Relay {
 	}
 }
 
-// hasLookups reports whether a message may belong to another node.
+// hasLookups reports whether this relay looks up the owners of requests, because there may be other nodes.
 func (r *Relay) hasLookups() bool { return r != nil && r.cfg.Owner != nil }
 
-// KnowsSource reports whether another node has answered a source.
+// KnowsSource reports whether another node has recently answered a source and therefore knows it.
 func (r *Relay) KnowsSource(s transport.Source, now time.Time) bool {
 	return r.hasLookups() && r.remote.has(s.Addr.Addr(), now)
 }
 
-// Admit reports whether a message of a source is parsed because another node may know the source.
+// Admit reports whether a message of a source that this node does not know is parsed. Another node may know the source,
+// so such messages are admitted within a rate.
 func (r *Relay) Admit(b []byte, s transport.Source, now time.Time) bool {
 	if !r.hasLookups() {
 		return false
@@ -133,13 +134,14 @@ func (r *Relay) Admit(b []byte, s transport.Source, now time.Time) bool {
 	return r.AdmitConnection(s, now)
 }
 
-// AdmitConnection reports whether a source that this node does not know may connect, within its rate.
+// AdmitConnection reports whether a source that this node does not know may connect. If no other node has answered the
+// source, rates limit its connections.
 func (r *Relay) AdmitConnection(s transport.Source, now time.Time) bool {
 	return r.hasLookups() && (r.remote.has(s.Addr.Addr(), now) || r.unknown.Spend(s.Addr.Addr(), 1, now) && r.unknownTotal.Spend(netip.Addr{}, 1, now))
 }
 
-// HandleRequest relays a request outside of this node's dialogs, or starts the lookup of its node. It returns false
-// if the request belongs to this node or to none.
+// HandleRequest relays a request that belongs to no dialog of this node, or starts the lookup of its owner. It returns
+// false if this node has to handle the request itself.
 func (r *Relay) HandleRequest(m *transport.Received) bool {
 	if !r.hasLookups() || m.Relay != nil {
 		return false
@@ -161,7 +163,7 @@ func (r *Relay) HandleRequest(m *transport.Received) bool {
 	return true
 }
 
-// queryOf returns the query for a request. ok is false if the request can only belong to this node.
+// queryOf returns the query for the owner of a request. ok is false if the request can only belong to this node.
 func (r *Relay) queryOf(m *transport.Received) (q OwnerQuery, ok bool) {
 	if m.Version != "SIP/2.0" || m.RepeatedHeader != "" || m.CSeqMethod != m.Method || len(m.Vias) >= message.MaxVias {
 		return q, false
@@ -190,7 +192,8 @@ func (r *Relay) queryOf(m *transport.Received) (q OwnerQuery, ok bool) {
 	return q, true
 }
 
-// lookUp looks up the node of a request on a goroutine of its own.
+// lookUp finds the owner of a request on a new goroutine. Then it relays, refuses or serves the request and the messages
+// that have waited for the same lookup.
 func (r *Relay) lookUp(key transactionKey, q OwnerQuery, m *transport.Received) {
 	now := time.Now()
 	unknown := r.isUnknown(m, now)
@@ -223,7 +226,7 @@ func (r *Relay) isUnknown(m *transport.Received, now time.Time) bool {
 	return !r.cfg.IsKnown(s) && !r.remote.has(s.Addr.Addr(), now)
 }
 
-// continueRequest handles a request after its node was looked up.
+// continueRequest relays a request to the node that owns it, or serves it on this node. An OPTIONS is always served here.
 func (r *Relay) continueRequest(m *transport.Received, at netip.AddrPort, elsewhere bool) {
 	defer r.cfg.Recover("relay", nil)
 	switch {
@@ -237,7 +240,7 @@ func (r *Relay) continueRequest(m *transport.Received, at netip.AddrPort, elsewh
 	r.cfg.Serve(m)
 }
 
-// owner calls Config.Owner. After a panic no node owns the request.
+// owner calls Config.Owner. If Config.Owner panics, the result is that no node owns the request.
 func (r *Relay) owner(q OwnerQuery) (at netip.AddrPort, elsewhere bool) {
 	defer r.cfg.Recover("elsewhere", func() { at, elsewhere = netip.AddrPort{}, true })
 	return r.cfg.Owner(q)
@@ -248,8 +251,8 @@ func (r *Relay) cachedOwner(q OwnerQuery) (at netip.AddrPort, elsewhere, sure bo
 	return r.cfg.CachedOwner(q)
 }
 
-// relayOrRefuse relays a request to its node. A known source gets 503 if no node owns the request or this node is
-// overloaded.
+// relayOrRefuse relays a request to its owner at an address. If no node owns the request, or an INVITE has waited too
+// long on this node, a known source gets 503. The result is always true.
 func (r *Relay) relayOrRefuse(m *transport.Received, at netip.AddrPort) bool {
 	switch {
 	case !at.IsValid():
@@ -271,7 +274,7 @@ func (r *Relay) refuse(m *transport.Received) {
 	}
 }
 
-// RelayCounters counts what the relay did with messages since its start.
+// RelayCounters are the numbers of messages that the relay has relayed, refused or dropped since its start.
 type RelayCounters struct {
 	Relayed, Returned, Lookups, Forged uint64
 	RefusedLate, RefusedFull, Rejected uint64

@@ -17,8 +17,8 @@ const invite = "INVITE sip:+15551000@127.0.0.1:5060 SIP/2.0\r\n" +
 	"From: \"Ann\" <sip:+15552000@127.0.0.1>;tag=caller\r\nTo: <sip:+15551000@127.0.0.1>\r\nCall-ID: in-1\r\n" +
 	"CSeq: 10 INVITE\r\nMax-Forwards: 70\r\nContact: <sip:peer@127.0.0.1:5070>\r\n%sContent-Length: 0\r\n\r\n"
 
-// FuzzRelay: no input is accepted as the statement of a node. A relayed request can be parsed, and has one more Via
-// and the same body.
+// FuzzRelay: no input is accepted as a message that another node has authenticated. A relayed request can be parsed,
+// and has one more Via and the same body.
 func FuzzRelay(f *testing.F) {
 	f.Add([]byte(strings.Replace(invite, "%s", "", 1)))
 	f.Add([]byte(strings.Replace(invite, "%s", "Callboard-Relay: i udp 192.0.2.1:5060 - 5060 1 1 AAAAAAAAAAAAAAAAAAAAAA"+"\r\n"+"l: 3"+"\r\n", 1)))

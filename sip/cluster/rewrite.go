@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// rewriting is the change to the header section of a message that is relayed.
+// rewriting describes the changes to the header section of a message that is relayed.
 type rewriting struct {
 	seal *transport.RelayInfo
 	via  []string // Via of this node, to be added on top
@@ -28,7 +28,7 @@ func (r *Relay) relayedRequest(m *transport.Received, to transport.Flow, info *t
 	})
 }
 
-// rewrite copies a message with the changes that a proxy makes (RFC 3261 §16.6).
+// rewrite returns a copy of a message with the changes that a proxy makes (RFC 3261 §16.6), as w describes them.
 func (r *Relay) rewrite(m *transport.Received, w *rewriting) []byte {
 	raw := m.Raw
 	head, _, found := bytes.Cut(raw, []byte("\r\n\r\n"))
@@ -69,7 +69,8 @@ func (r *Relay) rewrite(m *transport.Received, w *rewriting) []byte {
 	return b
 }
 
-// appendVias appends the first Via header with another first value.
+// appendVias appends the Via header with the values in value, but with top instead of the first value. If top is "",
+// the first value is omitted.
 func appendVias(b []byte, top string, value []byte) []byte {
 	if top != "" {
 		b = appendHeader(b, "Via", top)
@@ -91,7 +92,8 @@ func appendHeader(b []byte, name string, value ...string) []byte {
 	return append(b, '\r', '\n')
 }
 
-// SealForRemote adds the seal to a request of this node for a phone that is connected to another node.
+// SealForRemote adds the relay header with a MAC to a request of this node for a phone that is connected to another
+// node. That node accepts only authenticated relay headers.
 func (r *Relay) SealForRemote(b []byte, to *transport.RemotePhone) []byte {
 	first := bytes.Index(b, []byte("\r\n"))
 	if first < 0 {

@@ -20,12 +20,13 @@ import (
 )
 
 const (
-	sealLen  = 22               // characters of the proof
+	sealLen  = 22               // characters of the MAC in the relay header
 	sealAge  = 10 * time.Minute // maximum difference between the clocks of two nodes; bounds the replay of a seal
-	tokenMAC = 10               // bytes of the proof of a return path
+	tokenMAC = 10               // bytes of the MAC in a return token
 )
 
-// appendSeal appends the relay header with room for its proof.
+// appendSeal appends the relay header, which names the peer of a relayed message. It leaves room for the MAC that
+// completeSeal writes.
 func appendSeal(b []byte, p *transport.RelayInfo, now time.Time) []byte {
 	b = append(append(b, message.RelayHeader+": "...), byte(p.Direction), ' ')
 	b = append(append(b, p.Peer.Network...), ' ')
@@ -42,14 +43,16 @@ func appendSeal(b []byte, p *transport.RelayInfo, now time.Time) []byte {
 	return append(append(b, make([]byte, sealLen)...), '\r', '\n')
 }
 
-// completeSeal writes the proof into a message whose seal ends before at. The proof covers the whole message.
+// completeSeal writes the MAC into the relay header of a message. at is the end of that header. The MAC covers the whole
+// message.
 func (r *Relay) completeSeal(b []byte, at int) []byte {
 	proof := b[at-2-sealLen : at-2]
 	r.sealProof(proof, b[:at-2-sealLen], b[at-2:])
 	return b
 }
 
-// sealProof computes the proof of a message from the parts before and after the proof.
+// sealProof writes the MAC of a relayed message to the slice to. head and tail are the parts of the message before and
+// after the MAC.
 func (r *Relay) sealProof(to, head, tail []byte) {
 	m, _ := r.macs.Get().(*sealMAC)
 	defer r.macs.Put(m)
@@ -60,8 +63,8 @@ func (r *Relay) sealProof(to, head, tail []byte) {
 	base64.RawURLEncoding.Encode(to, m.hash.Sum(m.sum[:0])[:sealLen*3/4])
 }
 
-// ReadRelayInfo reads another node's statement from the raw bytes of a message. nil: there is none, or its proof is
-// wrong.
+// ReadRelayInfo reads the relay header of another node from the raw bytes of a message. It returns nil if there is no
+// relay header or its MAC is wrong.
 func (r *Relay) ReadRelayInfo(b []byte, now time.Time) *transport.RelayInfo {
 	if r == nil {
 		return nil
@@ -134,8 +137,8 @@ func networkOf(s string) string {
 
 func networks() []string { return []string{resolve.UDP, resolve.TCP, resolve.TLS} }
 
-// returnToken returns the Via parameter that carries the return path of a response, so that the relay stores
-// nothing. Its proof also covers the branch of the Via.
+// returnToken returns the value of the Via parameter that carries the return path of a response, so that the relay
+// stores nothing. A MAC over the return path and the branch of the Via authenticates the token.
 func (r *Relay) returnToken(back transport.Flow, branch string) string {
 	raw := make([]byte, 0, 4+16+tokenMAC)
 	raw = append(raw, uint8(slices.Index(networks(), back.Network)&0xFF), r.socketIndex(back.Socket))
@@ -155,7 +158,7 @@ func (r *Relay) returnTokenProof(raw []byte, branch string) []byte {
 	return m.hash.Sum(sum[:0])[:tokenMAC]
 }
 
-// socketIndex returns the index of a socket among the listeners; 255: none.
+// socketIndex returns the index of a UDP socket among the listeners; 255 if the socket is no listener.
 func (r *Relay) socketIndex(s *transport.UDPSocket) byte {
 	if i := r.cfg.Transport.SocketIndex(s); i >= 0 && i < math.MaxUint8 {
 		return byte(i)
@@ -163,7 +166,8 @@ func (r *Relay) socketIndex(s *transport.UDPSocket) byte {
 	return math.MaxUint8
 }
 
-// readReturnToken reads the token in the topmost Via of a response.
+// readReturnToken returns the return path from the token in the topmost Via of a response. It returns nil if there is
+// no token or its MAC is wrong.
 func (r *Relay) readReturnToken(head []byte) *transport.RelayInfo {
 	via := topVia(head)
 	text, branch := viaParam(via, ";cb="), viaParam(via, ";branch=")
@@ -189,7 +193,7 @@ func (r *Relay) readReturnToken(head []byte) *transport.RelayInfo {
 	return p
 }
 
-// topVia returns the first value of the first Via.
+// topVia returns the first value of the first Via header in a header section.
 func topVia(head []byte) []byte {
 	for len(head) > 0 && !bytes.HasPrefix(head, []byte("\r\n")) {
 		var line []byte
@@ -215,7 +219,7 @@ func viaParam(via []byte, name string) []byte {
 	return value
 }
 
-// sealMAC computes one proof at a time and reuses its buffers.
+// sealMAC computes the MACs of relay headers and return tokens, one at a time, and reuses its buffers.
 type sealMAC struct {
 	hash hash.Hash
 	text []byte

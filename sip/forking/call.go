@@ -1,6 +1,6 @@
 // Package forking calls all contacts of a phone at once. The first contact that answers gets the call.
 //
-// Each contact gets an INVITE. The owner receives the events of a single leg.
+// Each contact gets its own INVITE. The owner of the call receives events as if the call had a single leg.
 package forking
 
 import (
@@ -22,7 +22,7 @@ type Inviter interface {
 }
 
 // Call is a call to several contacts, which its owner sees as a single leg. The first contact that answers gets the
-// call, and the other legs are cancelled. A contact that answers at the same moment is acknowledged and ended. The
+// call, and the other legs are cancelled. If another contact answers at the same moment, it gets ACK and BYE. The
 // owner gets the events of an Invite: one Refused, or one Answered and later one Ended.
 type Call struct {
 	notify func(sip.Event)
@@ -32,15 +32,15 @@ type Call struct {
 	sent       bool // all INVITEs were sent
 	open       int  // legs that may still be answered
 	winner     *sip.Dialog
-	ended      bool // cancelled or refused
+	ended      bool // the call was cancelled or refused
 	best       *outcome.Final
 	trying     bool
 	queue      []sip.Event
 	delivering bool
 }
 
-// Invite calls all contacts of in at the same time. in is as for sip.Invite; each contact sets Target and URI. Each
-// Call-ID is derived from Attempt and the index of the contact.
+// Invite calls all contacts of in at the same time. The fields of in are as for sip.Invite, but Target and URI come from
+// each contact. Each Call-ID is derived from Attempt and the index of the contact.
 func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 	contacts := in.Contacts[:min(len(in.Contacts), maxLegs)]
 	in.Contacts = nil
@@ -76,7 +76,7 @@ func Invite(agent Inviter, in sip.Invite) (*Call, error) {
 	return r, nil
 }
 
-// contactLeg is one leg. It records to which dialog an event belongs, also before Invite returns.
+// contactLeg is the leg to one contact. It keeps events that arrive before Invite has returned the dialog of the leg.
 type contactLeg struct {
 	call  *Call
 	early []sip.Event
@@ -107,8 +107,8 @@ func (l *contactLeg) handleEvent(e sip.Event) {
 	l.call.handleEvent(l.d, e)
 }
 
-// handleEvent handles an event of one leg. It must not wait. A dialog whose lock may be held is called on a
-// goroutine of its own.
+// handleEvent handles an event of one leg. It must not block. It calls methods of dialogs on new goroutines, because the
+// lock of a dialog may be held.
 func (r *Call) handleEvent(d *sip.Dialog, e sip.Event) {
 	if d == r.winner {
 		r.emit(e)
@@ -155,8 +155,8 @@ func (r *Call) noteUncallable(f outcome.Final) {
 	r.keepBest(f)
 }
 
-// keepBest keeps the best refusal of all legs, as a forking proxy does (RFC 3261 §16.7): the response of a person
-// is preferred to that of a machine.
+// keepBest stores a refusal if it ranks higher than the best one so far, as a forking proxy does (RFC 3261 §16.7). The
+// refusal of a person ranks higher than that of a machine.
 func (r *Call) keepBest(f outcome.Final) {
 	if r.best == nil || finalRank(&f) > finalRank(r.best) {
 		r.best = &f
@@ -179,7 +179,7 @@ func finalRank(f *outcome.Final) int {
 	return 1
 }
 
-// reportRefusal reports the refusal once nothing can ring any more.
+// reportRefusal reports Refused with the best refusal once all legs are over and none was answered.
 func (r *Call) reportRefusal() {
 	if r.sent && r.open == 0 && r.winner == nil && r.best != nil {
 		r.ended = true
@@ -194,7 +194,7 @@ func (r *Call) emit(e sip.Event) {
 	}
 }
 
-// unlock delivers the queued events in order, with the lock released.
+// unlock releases the lock and delivers the queued events to the owner, in order and without the lock.
 func (r *Call) unlock() {
 	for !r.delivering && len(r.queue) > 0 {
 		queue := r.queue
@@ -209,14 +209,14 @@ func (r *Call) unlock() {
 	r.mu.Unlock()
 }
 
-// Answered returns the dialog that got the call; nil before the answer.
+// Answered returns the dialog of the contact that got the call; nil before the answer.
 func (r *Call) Answered() *sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.winner
 }
 
-// Dialog returns the answered dialog, or before the answer the first dialog.
+// Dialog returns the answered dialog. Before the answer it returns the dialog of the first contact.
 func (r *Call) Dialog() *sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,7 +240,7 @@ func (r *Call) Bye(q850 int, text string) {
 	}
 }
 
-// giveUp returns the dialogs that have to be cancelled or ended.
+// giveUp returns the dialogs that the caller has to cancel or end: the answered dialog, or before the answer all dialogs.
 func (r *Call) giveUp() []*sip.Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -2,7 +2,7 @@ package message
 
 import "strings"
 
-// maxParams bounds the parameters of one header. Further parameters are ignored.
+// maxParams is the maximum number of parameters that are read from one header. Further parameters are ignored.
 const maxParams = 32
 
 // AuthParams are the comma-separated name=value pairs of a digest header, with names in lower case and values
@@ -29,7 +29,7 @@ func (p AuthParams) HasRepeated() bool {
 	return false
 }
 
-// ParseAuthParams parses the parameters of a digest header. Parts that are not pairs are skipped.
+// ParseAuthParams parses the parameters of a digest header. Parts without an equals sign are skipped.
 func ParseAuthParams(s string) AuthParams {
 	var out AuthParams
 	for s != "" && len(out) < maxParams {
@@ -52,7 +52,7 @@ func ParseAuthParams(s string) AuthParams {
 	return out
 }
 
-// paramValue reads a token or a quoted string, and returns the rest after it.
+// paramValue reads a token or a quoted string at the start of s. rest is the text after it.
 func paramValue(s string) (value, rest string) {
 	if s == "" || s[0] != '"' {
 		value, rest, _ = strings.Cut(s, ",")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ParseDTMFRelay reads an application/dtmf-relay body, with lines such as "Signal=5" and "Duration=160". It returns
-// the key, or 0 without one, and the duration in milliseconds. Default duration: 160.
+// ParseDTMFRelay reads an application/dtmf-relay body with lines such as "Signal=5" and "Duration=160". It returns
+// the key, or 0 if the body has none, and the duration in milliseconds. Default duration: 160.
 func ParseDTMFRelay(body []byte) (key byte, duration int) {
 	duration = 160
 	for line := range strings.Lines(string(body)) {
@@ -24,7 +24,8 @@ func ParseDTMFRelay(body []byte) (key byte, duration int) {
 	return key, duration
 }
 
-// ParseDTMFKey returns the key that a text names, with 10 for * and 11 for #; 0: none.
+// ParseDTMFKey returns the key that a text names. The text "10" stands for * and "11" for #. It returns 0 if the text
+// names no key.
 func ParseDTMFKey(s string) byte {
 	switch s = strings.ToUpper(s); {
 	case s == "10":

@@ -3,7 +3,7 @@ package message
 // Header is an additional header of a message.
 type Header struct{ Name, Value string }
 
-// DialogID identifies a dialog from the side whose tag is LocalTag.
+// DialogID identifies a dialog. LocalTag is the tag of the side that uses the DialogID.
 type DialogID struct {
 	CallID, LocalTag, RemoteTag string
 }

@@ -6,7 +6,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// ContactParam returns a parameter of a Contact header, not of the URI in it.
+// ContactParam returns a parameter of a Contact header. It ignores the parameters of the URI in that header.
 func ContactParam(contact, name string) (string, bool) {
 	rest := contact
 	if end := uriEnd(contact); end >= 0 {
@@ -24,7 +24,7 @@ func ContactParam(contact, name string) (string, bool) {
 	return "", false
 }
 
-// uriEnd returns the index of the ">" that ends the URI of a name-addr; -1: there is none.
+// uriEnd returns the index of the ">" that ends the URI of a name-addr; -1 if there is no such character.
 func uriEnd(s string) int {
 	quote, angle := false, false
 	for i := 0; i < len(s); i++ {
@@ -43,7 +43,7 @@ func uriEnd(s string) int {
 	return -1
 }
 
-// ParamValue returns the value of a parameter, "" without it.
+// ParamValue returns the value of the parameter with this name; "" if it does not exist.
 func ParamValue(p sipmsg.HeaderParams, name string) string {
 	for _, kv := range p {
 		if strings.EqualFold(strings.TrimSpace(kv.K), name) {
@@ -53,7 +53,7 @@ func ParamValue(p sipmsg.HeaderParams, name string) string {
 	return ""
 }
 
-// HasParam reports whether a parameter exists.
+// HasParam reports whether a parameter with this name exists.
 func HasParam(p sipmsg.HeaderParams, name string) bool {
 	for _, kv := range p {
 		if strings.EqualFold(strings.TrimSpace(kv.K), name) {

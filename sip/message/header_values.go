@@ -10,7 +10,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// MaxURI bounds the target URI of a REFER, in bytes.
+// MaxURI is the maximum length of the target URI of a REFER, in bytes.
 const MaxURI = 512
 
 // RAck identifies the response that a PRACK acknowledges (RFC 3262 §7.2).
@@ -36,7 +36,7 @@ func ParseRAck(s string) (r RAck, ok bool) {
 	return RAck{uint32(rseq), uint32(cseq), f[2]}, true
 }
 
-// RSeq returns the number of a reliable provisional response, 0 for any other message.
+// RSeq returns the RSeq of a reliable provisional response; 0 for any other message.
 func (m *Message) RSeq() uint32 {
 	n, err := strconv.ParseUint(strings.TrimSpace(m.HeaderValue("RSeq")), 10, 31)
 	if err != nil || m.Code == 100 || !m.Requires("100rel") {
@@ -45,10 +45,10 @@ func (m *Message) RSeq() uint32 {
 	return uint32(n)
 }
 
-// Requires reports whether the Require header of a message names an option.
+// Requires reports whether the Require header of a message contains an option tag.
 func (m *Message) Requires(option string) bool { return hasToken(m.require, option) }
 
-// Supports reports whether the sender supports an option: its Supported or Require header names the option.
+// Supports reports whether the sender supports an option. Its Supported or Require header then contains the option tag.
 func (m *Message) Supports(option string) bool {
 	if m.Requires(option) {
 		return true
@@ -130,7 +130,7 @@ func ParseReplaces(s string) (callID, to, from string, earlyOnly, ok bool) {
 	return callID, to, from, earlyOnly, true
 }
 
-// FormatReplaces writes a Replaces header. The to-tag is the RemoteTag of the dialog.
+// FormatReplaces returns the value of a Replaces header for a dialog. The to-tag is the RemoteTag of the dialog.
 func FormatReplaces(id *DialogID) (string, error) {
 	s := id.CallID + ";to-tag=" + id.RemoteTag + ";from-tag=" + id.LocalTag
 	if _, _, _, _, ok := ParseReplaces(s); !ok {
@@ -139,8 +139,8 @@ func FormatReplaces(id *DialogID) (string, error) {
 	return s, nil
 }
 
-// ParseReferTo parses the Refer-To header of a REFER. A method other than INVITE is refused. All headers of the URI
-// except Replaces are removed, because they would let a peer write parts of the new request.
+// ParseReferTo parses the Refer-To header of a REFER. ok is false for a method other than INVITE. All headers in the URI
+// except Replaces are dropped, because they would let a peer write parts of the new request.
 func ParseReferTo(s string) (uri string, replaces *DialogID, ok bool) {
 	uri = ReadURI(s)
 	if len(uri) > MaxURI || !hasOnlyURIChars(uri) {
@@ -235,7 +235,7 @@ func ReadURI(s string) string {
 	return strings.TrimSpace(TextBefore(s, ";"))
 }
 
-// TextBefore returns the text before the first separator, or all of it without a separator.
+// TextBefore returns the text before the first separator, or the whole text if it contains no separator.
 func TextBefore(s, sep string) string {
 	head, _, _ := strings.Cut(s, sep)
 	return head

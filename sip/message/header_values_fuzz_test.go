@@ -7,7 +7,8 @@ import (
 	"github.com/callboard/callboard/sip/message"
 )
 
-// requireNoLineBreak fails if a value could end its header line.
+// requireNoLineBreak fails the test if a value has a line break, NUL, angle bracket or quote. With these characters a
+// peer could begin another header or URI.
 func requireNoLineBreak(t *testing.T, values ...string) {
 	t.Helper()
 	for _, v := range values {

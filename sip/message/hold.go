@@ -2,10 +2,10 @@ package message
 
 import "strings"
 
-// Hold is the way in which an offer puts this side on hold. Each way is in use.
+// Hold is the SDP notation by which an offer puts this side on hold. Remote parties use all of these notations.
 type Hold uint8
 
-// The ways of putting a call on hold. In all of them the remote party does not listen.
+// The notations of hold. In all of them except HoldNone the remote party does not receive audio.
 const (
 	HoldNone     Hold = iota
 	HoldSendOnly      // a=sendonly: the remote party sends, for example music on hold
@@ -13,8 +13,8 @@ const (
 	HoldZero          // c=IN IP4 0.0.0.0 (RFC 2543)
 )
 
-// ReadHold returns how the first audio stream of an offer puts the call on hold. An offer without audio, or with
-// rejected audio (port 0), is no hold.
+// ReadHold returns the notation by which the first audio stream of an offer puts the call on hold. An offer without
+// audio, or with rejected audio (port 0), is no hold.
 func ReadHold(offer []byte) Hold {
 	var session, audio Hold // directions
 	var zeroSession, zeroAudio, named, directed bool

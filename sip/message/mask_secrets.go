@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// RelayHeader is the first header of a message that one node relays to another. It states the original source or
-// the destination.
+// RelayHeader is the first header of a message that one node relays to another. It contains the original source or the
+// destination of the message.
 const (
 	RelayHeader      = "Callboard-Relay"
 	RelayHeaderLower = "callboard-relay"
 )
 
-// MaskSecrets returns a copy of a message with its secrets masked. They are masked in every notation that the
-// parsers accept: folded lines, white space, any case.
+// MaskSecrets returns a copy of a message in which asterisks replace its secrets. It recognizes them in every notation
+// that the parsers accept: folded lines, white space, any case.
 func MaskSecrets(b []byte) []byte {
 	b = bytes.Clone(b)
 	head, body := b, []byte(nil)
@@ -48,7 +48,7 @@ func MaskSecrets(b []byte) []byte {
 	return b
 }
 
-// CutHeader cuts off the first header with its continuation lines.
+// CutHeader splits a header section after its first header, which includes its continuation lines.
 func CutHeader(head []byte) (line, rest []byte) {
 	for from := 0; ; {
 		i := bytes.Index(head[from:], []byte("\r\n"))
@@ -62,7 +62,8 @@ func CutHeader(head []byte) (line, rest []byte) {
 	}
 }
 
-// hideCredentials masks the response of a digest header. User, realm and URI stay readable.
+// hideCredentials masks the response parameter of a digest header. User, realm and URI stay readable. A value of
+// another scheme is masked completely.
 func hideCredentials(value []byte) {
 	value = bytes.TrimLeft(value, " \t\r\n")
 	lower := bytes.ToLower(value)
@@ -88,7 +89,7 @@ func hideCredentials(value []byte) {
 	}
 }
 
-// hideURIs masks the passwords in SIP URIs.
+// hideURIs masks the passwords in the SIP URIs of a line.
 func hideURIs(line []byte) {
 	for rest := line; ; {
 		colon := bytes.IndexByte(rest, ':')
@@ -111,7 +112,7 @@ func hideURIs(line []byte) {
 	}
 }
 
-// EqualHeaderName compares a header name without regard to case. name is in lower case.
+// EqualHeaderName reports whether a header name equals name without regard to case. name is in lower case.
 func EqualHeaderName(b []byte, name string) bool {
 	return len(b) == len(name) && endsIn(b, name)
 }
@@ -136,7 +137,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// maskDTMF masks the keys in the body of an INFO, whatever its content type.
+// maskDTMF masks the pressed keys in a line of the body of an INFO, whatever the content type of the body is.
 func maskDTMF(line []byte) {
 	name, value, found := bytes.Cut(line, []byte("="))
 	switch {
@@ -147,7 +148,7 @@ func maskDTMF(line []byte) {
 	}
 }
 
-// maskSDPKeys masks the keys in a line of SDP. The tag and the crypto suite stay readable.
+// maskSDPKeys masks the SRTP keys in a line of SDP. The tag and the crypto suite stay readable.
 func maskSDPKeys(line []byte) {
 	kind, value, found := bytes.Cut(line, []byte("="))
 	if !found {
@@ -174,7 +175,7 @@ func maskSDPKeys(line []byte) {
 	}
 }
 
-// cutField splits a text at its first white space.
+// cutField splits a text at its first space or tab.
 func cutField(text []byte) (field, rest []byte) {
 	i := bytes.IndexAny(text, " \t")
 	if i < 0 {

@@ -13,10 +13,9 @@ const (
 	maxMatchValue  = 256 // in bytes; longer values match nothing
 )
 
-// MatchFields returns the parts of a request that domain.TrunkMatch compares, by header name in lower case. They
-// are the parameters of Request-URI, From, To and Contact, without user and host, and the values of P-Charge-Info
-// and of extension headers (X-…). A header that occurs twice or is too long has an empty value, which matches
-// nothing.
+// MatchFields returns the parts of a request that domain.TrunkMatch compares, by header name in lower case. They are
+// the parameters of Request-URI, From, To and Contact, without user and host, and the values of P-Charge-Info and of
+// extension headers (X-…). A header that occurs twice or is too long gets an empty value, which matches no rule.
 func (m *Message) MatchFields() map[string]string {
 	var fields map[string]string
 	put := func(name, value string) {
@@ -51,7 +50,7 @@ func uriText(u sipmsg.Uri) string {
 	return u.String()
 }
 
-// partyParameters returns the parameters of the URI and of the header, without the tag.
+// partyParameters returns the parameters of a From or To header and of the URI in it, without the tag.
 func partyParameters(p *Party) string {
 	if p == nil {
 		return ""

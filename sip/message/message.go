@@ -11,7 +11,7 @@ import (
 	sipmsg "github.com/emiago/sipgo/sip"
 )
 
-// The methods, and the content types of bodies.
+// Methods of SIP requests, and content types of their bodies.
 const (
 	MethodInvite   = "INVITE"
 	MethodAck      = "ACK"
@@ -35,8 +35,8 @@ const (
 	ContentSipfrag   = "message/sipfrag"
 )
 
-// MaxVias is the maximum number of hops of a request. A user agent does not check Max-Forwards (RFC 4475 §3.3.11),
-// and the nodes of an installation count as one user agent.
+// MaxVias is the maximum number of Via values of a message. Max-Forwards is not checked, because a user agent does not
+// check it (RFC 4475 §3.3.11). The nodes of an installation count as one user agent.
 const MaxVias = 70
 
 // Message is a received message.
@@ -83,10 +83,10 @@ func (m *Message) RestoreMethodCase(raw []byte) {
 	}
 }
 
-// Branch returns the branch of the Via that the sender has written.
+// Branch returns the branch of the Via that the original sender wrote.
 func (m *Message) Branch() string { return ParamValue(m.SenderVia().Params, "branch") }
 
-// HeaderValue returns the first header of a name, "" without one.
+// HeaderValue returns the value of the first header with this name; "" if there is none.
 func (m *Message) HeaderValue(name string) string {
 	for _, h := range m.Headers {
 		if named(h.Name(), name) {
@@ -101,7 +101,7 @@ func named(have, want string) bool {
 	return strings.EqualFold(have, want) || len(have) == 1 && strings.EqualFold(CanonicalName(have), want)
 }
 
-// HeaderValues returns the values of all headers of a name.
+// HeaderValues returns the values of all headers with this name.
 func (m *Message) HeaderValues(name string) []string {
 	var found []string
 	for _, h := range m.Headers {
@@ -112,8 +112,8 @@ func (m *Message) HeaderValues(name string) []string {
 	return found
 }
 
-// HeaderParsers returns the headers that sipgo parses. All other headers arrive as text, so that a malformed
-// Contact is answered with 400 instead of dropping the message.
+// HeaderParsers returns the parsers of the headers that sipgo shall parse. sipgo passes all other headers as text, so
+// that a malformed Contact is answered with 400 instead of dropping the message.
 func HeaderParsers() map[string]sipmsg.HeaderParser {
 	kept := make(map[string]sipmsg.HeaderParser)
 	all := sipmsg.DefaultHeadersParser()
@@ -132,8 +132,8 @@ func HeaderParsers() map[string]sipmsg.HeaderParser {
 	return kept
 }
 
-// trimSentBy moves white space around the slashes and the colon of a Via (RFC 3261 §25.1) to its front, where the
-// parser ignores it. The length stays the same, because the parser counts it in a list.
+// trimSentBy moves white space around the slashes and the colon of a Via (RFC 3261 §25.1) to its front, where sipgo's
+// parser ignores it. The length stays the same, because the parser uses it to find the next value of a list.
 func trimSentBy(value string) string {
 	head := value[:strings.IndexAny(value+";", ";,")]
 	var b strings.Builder
@@ -152,7 +152,7 @@ func trimSentBy(value string) string {
 	return strings.Repeat(" ", len(head)-b.Len()) + b.String() + value[len(head):]
 }
 
-// CanonicalName returns the name of a header in lower case. Compact forms are expanded (RFC 3261 §7.3.3).
+// CanonicalName returns the full name of a header in lower case. It expands compact forms (RFC 3261 §7.3.3).
 func CanonicalName(name string) string {
 	switch lower := strings.ToLower(name); lower {
 	case "v":
@@ -188,7 +188,8 @@ func CanonicalName(name string) string {
 	}
 }
 
-// Parse reads a message that sipgo has parsed. ok is false if the message lacks what even an error response needs.
+// Parse copies the contents of a message that sipgo has parsed. ok is false if the message lacks a header without which
+// not even an error response can be written.
 func (m *Message) Parse(in sipmsg.Message) (ok bool) {
 	switch in := in.(type) {
 	case *sipmsg.Request:
@@ -209,7 +210,7 @@ func (m *Message) Parse(in sipmsg.Message) (ok bool) {
 	return len(m.Vias) > 0 && len(m.Vias) <= MaxVias && m.From != nil && m.To != nil && m.CallID != "" && m.CSeqMethod != ""
 }
 
-// addHeader stores one header.
+// addHeader stores the contents of one header in the fields of m. seen holds the names of single-value headers so far.
 func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	name := CanonicalName(h.Name())
 	switch name {
@@ -260,7 +261,7 @@ func (m *Message) addHeader(h sipmsg.Header, seen map[string]bool) {
 	}
 }
 
-// SenderVia returns the Via that the sender has written.
+// SenderVia returns the Via that the original sender wrote, below the Via of a relaying node.
 func (m *Message) SenderVia() *sipmsg.ViaHeader {
 	if m.Relayed && len(m.Vias) > 1 {
 		return m.Vias[1]

@@ -13,7 +13,7 @@ import (
 
 // Limits of a multipart body.
 const (
-	maxParts     = 16 // in total
+	maxParts     = 16 // maximum number of parts of one body, including nested parts
 	maxPartDepth = 3  // nesting of multipart parts
 )
 
@@ -26,7 +26,7 @@ type bodyPart struct {
 	body        []byte
 }
 
-// understoodTypes returns the content types that are understood in a message.
+// understoodTypes returns the content types that Callboard understands in this kind of message.
 func (m *Message) understoodTypes() []string {
 	switch {
 	case m.IsRequest() && m.Method == MethodInfo:
@@ -39,8 +39,8 @@ func (m *Message) understoodTypes() []string {
 	return []string{ContentSDP}
 }
 
-// SelectBodyPart replaces a multipart body by the part that Callboard understands (RFC 5621 §3.1). Optional unknown
-// parts are dropped; a required one is named in UnknownPart. A body that cannot be parsed stays as it is.
+// SelectBodyPart replaces a multipart body by the part that Callboard understands (RFC 5621 §3.1). Other parts are
+// dropped, and UnknownPart names the first of them that is required. A body that cannot be parsed stays as it is.
 func (m *Message) SelectBodyPart() {
 	if len(m.Body) == 0 {
 		return
@@ -80,8 +80,9 @@ func newBodyPart(contentType, disposition string, body []byte) bodyPart {
 	return p
 }
 
-// find returns the first part with an understood content type; of alternatives it is the last (RFC 2046 §5.1.4).
-// unknown is the content type of a required part that is not understood. ok is false if the parts cannot be parsed.
+// find returns the first part with an understood content type, or the last one in a multipart/alternative body (RFC
+// 2046 §5.1.4). unknown is the content type of a required part that is not understood. ok is false if the parts cannot
+// be parsed.
 func (p *bodyPart) find(understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
 	boundary := boundaryOf(p.contentType)
 	if boundary == "" || depth == maxPartDepth {
@@ -110,7 +111,7 @@ func (p *bodyPart) find(understood []string, parts *int, depth int) (found *body
 	}
 }
 
-// understoodPart returns what is understood of one part, with the results of find.
+// understoodPart reads one part of a body and returns the same results as find, for this part and the parts in it.
 func understoodPart(raw *multipart.Part, understood []string, parts *int, depth int) (found *bodyPart, unknown string, ok bool) {
 	body, err := io.ReadAll(raw)
 	if err != nil {
@@ -128,7 +129,7 @@ func understoodPart(raw *multipart.Part, understood []string, parts *int, depth 
 	return nil, "", true
 }
 
-// encoded reports whether a part has to be decoded first.
+// encoded reports whether a part has a content encoding or transfer encoding that must be decoded first.
 func encoded(h textproto.MIMEHeader) bool {
 	plain := func(name string, values ...string) bool {
 		v := strings.ToLower(strings.TrimSpace(h.Get(name)))
@@ -137,7 +138,7 @@ func encoded(h textproto.MIMEHeader) bool {
 	return !plain("Content-Encoding", "identity") || !plain("Content-Transfer-Encoding", "binary", "8bit", "7bit")
 }
 
-// boundaryOf returns the boundary of a content type, quoted or not; "": it has none.
+// boundaryOf returns the boundary parameter of a content type, quoted or not; "" if there is none.
 func boundaryOf(contentType string) string {
 	if _, params, err := mime.ParseMediaType(contentType); err == nil {
 		return params["boundary"]

@@ -26,7 +26,8 @@ func IsAlnum(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// EscapeUser escapes the user part of a telephone URI (RFC 3261 §25.1). A user with other characters is refused.
+// EscapeUser escapes the user part of a telephone URI (RFC 3261 §25.1). It returns an error if the user contains
+// characters that Callboard does not allow in a user.
 func EscapeUser(s string) (string, error) {
 	for i := range len(s) {
 		if !IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*#", rune(s[i])) {

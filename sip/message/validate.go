@@ -11,15 +11,15 @@ const (
 	SupportedExtensions = "timer, replaces, 100rel"
 )
 
-// validationRule is a rule for requests that the parser does not check.
+// validationRule is a rule that a request must satisfy and that the parser does not check.
 type validationRule struct {
 	name   string
 	code   int
 	broken func(*Message) bool
 }
 
-// rules are checked in order, and the first broken rule is answered. Rules that depend on dialogs (481, 482, 491)
-// are checked in package sip.
+// rules are checked in order. The status code of the first broken rule is sent. Rules that depend on dialogs (481, 482,
+// 491) are checked in package sip.
 var rules = []validationRule{
 	{"version", 505, func(m *Message) bool { return m.Version != "SIP/2.0" }},
 	{"repeated header", 400, func(m *Message) bool { return m.RepeatedHeader != "" }},
@@ -52,7 +52,7 @@ var rules = []validationRule{
 	}},
 }
 
-// Validate returns the status code and the name of the first rule that a request breaks. 0: it breaks none.
+// Validate returns the status code and the name of the first rule that a request breaks; code is 0 if it breaks none.
 func (m *Message) Validate() (code int, rule string) {
 	for i := range rules {
 		if rules[i].broken(m) {
@@ -71,7 +71,8 @@ func ValidationRules() map[string]int {
 	return codes
 }
 
-// KnownMethods returns the methods that exist. A known but unsupported method gets 405, an unknown method 501.
+// KnownMethods returns the methods of SIP and its extensions. A known but unsupported method gets 405, an unknown
+// method 501.
 func KnownMethods() []string {
 	return []string{
 		MethodInvite, MethodAck, MethodBye, MethodCancel, MethodOptions, MethodInfo, MethodUpdate, MethodPrack, MethodRefer, MethodNotify,

@@ -2,8 +2,8 @@ package message
 
 import "strings"
 
-// Verstat returns the verification result of the caller's number (ATIS-1000074, 3GPP TS 24.229), a parameter of the
-// URI in P-Asserted-Identity or From; "": none.
+// Verstat returns the verification result of the caller's number (ATIS-1000074, 3GPP TS 24.229). The result is the
+// verstat parameter of the URI in P-Asserted-Identity or From; "" if there is none.
 func (m *Message) Verstat() string {
 	for _, value := range append(m.HeaderValues("P-Asserted-Identity"), m.From.Value) {
 		lower := strings.ToLower(value)

@@ -9,11 +9,10 @@ import (
 	"sync"
 )
 
-// ErrControlCharacter refuses a value that would end its line.
+// ErrControlCharacter reports a value with a control character that would end its header line.
 var ErrControlCharacter = errors.New("control character")
 
-// Writer writes one message. All messages are written by it. It refuses values with which a peer could add a
-// header.
+// Writer writes one SIP message. It refuses values with line breaks, with which a peer could add a header.
 type Writer struct {
 	b   []byte
 	err error
@@ -71,7 +70,7 @@ func (w *Writer) headerName(name string) {
 	w.b = append(w.b, ':', ' ')
 }
 
-// RepeatHeader copies a header of the request, which may have a NUL in a quoted pair.
+// RepeatHeader copies a header of the request into its response. Unlike in AddHeader, a NUL may occur in a quoted pair.
 func (w *Writer) RepeatHeader(name string, value ...string) {
 	w.headerName(name)
 	w.addLine(func(s string) bool { return IsSingleLine(strings.ReplaceAll(s, "\\\x00", "")) }, value)

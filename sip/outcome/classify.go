@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Classify returns the verdict of a failed leg for the attempt and the contact. It implements the table of final
-// SIP responses in API.md for every status code.
+// Classify returns the verdict on a failed leg, which decides about the call attempt and the contact. It implements the
+// table of final SIP responses in API.md for every status code.
 func Classify(f Final) domain.Verdict {
 	switch {
 	case f.Cancelled:

@@ -1,6 +1,6 @@
 // Package outcome describes the result of an outbound SIP request: the final response, or why none arrived.
 //
-// Final is the result of a request. Classify derives the verdict on the attempt from it.
+// Final is the result of a request. Classify derives the verdict on the call attempt from it.
 package outcome
 
 import (
@@ -25,7 +25,7 @@ type Final struct {
 	TransportFailure  bool // ICMP error, connection refused or no such host
 	CallsSuspended    bool // the INVITE was not sent because calls are suspended (SuspendCalls)
 	RangBefore        bool
-	Cancelled         bool // by Cancel
+	Cancelled         bool // the leg was cancelled by Dialog.Cancel
 	RingTimeout       bool // RingTimeout of the Invite has passed
 	Authenticated     bool // credentials had been sent
 	Sent              bool // at least one INVITE was sent

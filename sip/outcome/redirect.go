@@ -21,7 +21,7 @@ type RedirectTarget struct {
 	Transport string // udp, tcp or tls; "": not named
 }
 
-// Limits of what is read from a 3xx response.
+// Limits on the Contacts and Identity headers that are read from a 3xx response.
 const (
 	maxRedirectTargets = 5
 	maxIdentities      = 4
@@ -62,7 +62,7 @@ func redirectTargets(m *message.Message) []RedirectTarget {
 	return out
 }
 
-// identities returns the Identity headers of a redirecting server (RFC 8224).
+// identities returns the Identity headers (RFC 8224) that a redirecting server has added to its 3xx response.
 func identities(m *message.Message) []string {
 	var out []string
 	for _, v := range m.HeaderValues("Identity") {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// behindFor is how long a message that waited too long affects the load.
+// behindFor is how long a message that waited too long makes IsBehind return true.
 const behindFor = time.Second
 
 // Detector measures the inbound load of one user agent. Its methods may be called concurrently.
@@ -20,11 +20,11 @@ type Detector struct {
 	unanswered    atomic.Int64
 
 	mu     sync.Mutex
-	byHost map[netip.Addr]int // of unanswered
+	byHost map[netip.Addr]int // unanswered calls by host
 }
 
-// New returns a detector that refuses calls whose INVITE waited longer than maxDelay, and calls beyond maxUnanswered;
-// of one host, beyond three quarters of it.
+// New returns a detector. It refuses calls whose INVITE waited longer than maxDelay, and calls while maxUnanswered calls
+// are unanswered. One host may have three quarters of maxUnanswered.
 func New(maxDelay time.Duration, maxUnanswered int) *Detector {
 	return &Detector{maxDelay: maxDelay, maxUnanswered: maxUnanswered, byHost: make(map[netip.Addr]int)}
 }
@@ -39,10 +39,10 @@ func (d *Detector) NoteDelay(waited time.Duration) {
 // IsBehind reports whether a message of the last second waited longer than a quarter of the maximum delay.
 func (d *Detector) IsBehind() bool { return time.Now().UnixNano() < d.behindUntil.Load() }
 
-// IsLate reports whether a call whose INVITE waited so long is refused.
+// IsLate reports whether a call is refused because its INVITE waited for this time.
 func (d *Detector) IsLate(waited time.Duration) bool { return waited > d.maxDelay }
 
-// IsFull reports whether one more call of a host is refused.
+// IsFull reports whether a new call from a host is refused, because too many calls are unanswered in total or from it.
 func (d *Detector) IsFull(host netip.Addr) bool {
 	if d.unanswered.Load() >= int64(d.maxUnanswered) {
 		return true
@@ -52,7 +52,7 @@ func (d *Detector) IsFull(host netip.Addr) bool {
 	return d.byHost[host] >= d.maxUnanswered-d.maxUnanswered/4
 }
 
-// AddUnanswered adds n to the unanswered calls of a host. n is negative when calls are answered or over.
+// AddUnanswered adds n to the number of unanswered calls of a host. n is negative when a call is answered or over.
 func (d *Detector) AddUnanswered(host netip.Addr, n int) {
 	d.unanswered.Add(int64(n))
 	d.mu.Lock()

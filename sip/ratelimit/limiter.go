@@ -1,7 +1,7 @@
 // Package ratelimit limits how many messages each source may send.
 //
-// Its memory is bounded, whatever the number of sources. As long as fewer than maxSources sources lack tokens, no
-// source loses tokens because of others.
+// Its memory is bounded, whatever the number of sources. While fewer than maxSources sources have sent messages
+// recently, each source has its own tokens, and no source affects another one.
 package ratelimit
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// maxSources is the number of sources that a limiter distinguishes.
+// maxSources is the maximum number of sources that have their own token bucket in a limiter.
 const maxSources = 4096
 
 // Limiter has a token bucket per source: per IPv4 address and per IPv6 /64. It stores only buckets that may lack
@@ -68,7 +68,7 @@ func (l *Limiter) Spend(a netip.Addr, cost float64, now time.Time) bool {
 	return true
 }
 
-// bucket returns the bucket of a source. A new bucket is stored only if keep is true.
+// bucket returns the token bucket of a source. It stores a new bucket only if keep is true.
 func (l *Limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
 	if b := l.findOrAdd(l.bySource, Subnet(a), keep, now); b != nil {
 		return b
@@ -79,8 +79,8 @@ func (l *Limiter) bucket(a netip.Addr, keep bool, now time.Time) *bucket {
 	return &l.overflow
 }
 
-// findOrAdd returns the bucket of a key, or a new full one, which is stored only if keep is true. Full buckets are
-// removed first. nil: maxSources buckets lack tokens.
+// findOrAdd returns the bucket with a key, or a new full bucket, which it stores only if keep is true. It first removes
+// buckets that are full again. It returns nil if maxSources other buckets are stored.
 func (l *Limiter) findOrAdd(all *buckets, key netip.Addr, keep bool, now time.Time) *bucket {
 	if b, ok := all.Get(key); ok {
 		return b

@@ -11,8 +11,7 @@ import (
 	"github.com/callboard/callboard/sip/ratelimit"
 )
 
-// sourceNumber returns the n-th address of 127.0.0.0/8, in order, so that all addresses of a /16 come before the
-// next one.
+// sourceNumber returns the n-th address of 127.0.0.0/8 in ascending order.
 func sourceNumber(n int) netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(n >> 16), byte(n >> 8), byte(n)})
 }

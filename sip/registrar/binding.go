@@ -1,7 +1,6 @@
-// Package registrar is the registrar of phones (RFC 3261 §10.3). Server handles REGISTERs and authenticates phones;
-// Change computes bindings.
+// Package registrar is the registrar of phones (RFC 3261 §10.3). Server handles REGISTERs and authenticates phones.
 //
-// Changes are pure functions: from the bindings of an account and the time they compute the new bindings.
+// Change.Apply is a pure function: it computes the new bindings of an account from its bindings and the time.
 package registrar
 
 import (
@@ -20,7 +19,7 @@ import (
 
 // Limits of what one phone may register.
 const (
-	MaxBindings  = 10 // contacts of one account; a further contact replaces the oldest
+	MaxBindings  = 10 // contacts of one account; above this number the contacts that expire first are removed
 	MinExpires   = 60 * time.Second
 	maxExpires   = time.Hour
 	maxContacts  = 8
@@ -43,7 +42,7 @@ type Binding struct {
 	Since     time.Time      `json:"since"` // time of the first REGISTER of this contact
 }
 
-// Contact returns the target of a call to the binding.
+// Contact returns the address to call in order to reach the phone of the binding.
 func (b *Binding) Contact() Contact {
 	return Contact{
 		URI: b.URI, Q: b.Q,
@@ -78,8 +77,8 @@ type RequestedContact struct {
 	Expires time.Duration // 0: the contact is removed
 }
 
-// Apply returns the bindings after a REGISTER (RFC 3261 §10.3). A code other than 0 refuses the REGISTER, and
-// nothing changes.
+// Apply returns the bindings of an account after a REGISTER (RFC 3261 §10.3). If code is not 0, it is the status code
+// that refuses the REGISTER, and the bindings stay as they are.
 func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int) {
 	after = UnexpiredBindings(have, now)
 	if c.All {
@@ -118,7 +117,7 @@ func (c *Change) Apply(have []Binding, now time.Time) (after []Binding, code int
 	return bindings, 0
 }
 
-// isOlderThan reports whether the phone sent this REGISTER before the one that created the binding.
+// isOlderThan reports whether the phone sent this REGISTER not later than the one that created the binding.
 func (c *Change) isOlderThan(b *Binding) bool { return b.CallID == c.CallID && c.CSeq <= b.CSeq }
 
 // UnexpiredBindings returns a copy of the bindings that have not expired.
@@ -132,7 +131,8 @@ func UnexpiredBindings(have []Binding, now time.Time) []Binding {
 	return out
 }
 
-// uriKey returns the same key for URIs that are equal (RFC 3261 §19.1.4), as far as phones differ.
+// uriKey returns a key that is the same for equal URIs. It compares the parts of RFC 3261 §19.1.4 in which the Contacts
+// of phones differ.
 func uriKey(s string) string {
 	var u sipmsg.Uri
 	if err := sipmsg.ParseUri(s, &u); err != nil {
@@ -146,8 +146,8 @@ func uriKey(s string) string {
 	return strings.ToLower(u.Scheme) + ":" + u.User + "@" + strings.ToLower(u.Host) + ":" + strconv.Itoa(u.Port) + ";" + strings.Join(params, ";")
 }
 
-// ParseRegister reads the contacts of a REGISTER. The caller adds its source. A code other than 0 refuses the
-// REGISTER: 400 if it is malformed, 423 if an interval is too short.
+// ParseRegister reads the contacts of a REGISTER. The caller adds the source of the REGISTER. If code is not 0, it is the
+// status code that refuses the REGISTER: 400 if it is malformed, 423 if an interval is too short.
 func ParseRegister(m *message.Message) (c Change, code int) {
 	c = Change{CallID: m.CallID, CSeq: m.CSeq, UserAgent: strings.Map(message.ReplaceControlChar, m.HeaderValue("User-Agent"))}
 	c.UserAgent = c.UserAgent[:min(len(c.UserAgent), maxUserAgent)]
@@ -173,8 +173,8 @@ func ParseRegister(m *message.Message) (c Change, code int) {
 	return c, 0
 }
 
-// ParseContact reads a contact of a REGISTER or a 3xx. headerExpires is the Expires header of the message, and hasHeader is
-// false without one. The codes are those of ParseRegister.
+// ParseContact reads a contact of a REGISTER or a 3xx. headerExpires is the value of the message's Expires header, and
+// hasHeader is false if the message has none. code is as in ParseRegister.
 func ParseContact(v string, headerExpires time.Duration, hasHeader bool) (a RequestedContact, code int) {
 	a = RequestedContact{URI: message.ReadURI(v), Q: defaultQ, Expires: maxExpires}
 	if !message.IsContactURI(a.URI) {
@@ -204,7 +204,7 @@ func ParseContact(v string, headerExpires time.Duration, hasHeader bool) (a Requ
 	return a, 0
 }
 
-// deltaSeconds reads delta-seconds (RFC 3261 §25.1). hasHeader is false for "".
+// deltaSeconds parses delta-seconds (RFC 3261 §25.1). hasHeader is false if text is empty.
 func deltaSeconds(text string) (d time.Duration, hasHeader, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" {

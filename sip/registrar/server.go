@@ -21,7 +21,7 @@ const (
 	maxAnswers       = 4096 // responses stored for retransmitted REGISTERs
 )
 
-// Presence reports whether a phone is registered at a source.
+// Presence reports whether a phone is registered at the address of a source.
 type Presence uint8
 
 // The values of Presence.
@@ -31,8 +31,8 @@ const (
 	AtAddress          // at this address and port
 )
 
-// Config describes the accounts of phones. Its functions are called for messages of unknown sources, so they must
-// answer from memory.
+// Config describes the accounts of phones. Its functions are also called for messages of unknown sources. Therefore they
+// must answer from memory, without waiting.
 type Config struct {
 	Realm     string      // realm of the challenges. Default: callboard
 	HasPhones func() bool // whether any account exists; without one unknown sources get no answer. nil: always
@@ -41,15 +41,15 @@ type Config struct {
 	Update    func(*Update) // Accept or Refuse answers it, from any goroutine
 }
 
-// Responder answers requests.
+// Responder writes and sends the responses of a Server.
 type Responder interface {
 	// BuildResponse writes a response. tag is the local tag.
 	BuildResponse(m *transport.Received, code int, tag string, extra []message.Header) ([]byte, error)
 	SendResponse(m *transport.Received, b []byte)
-	// Reply answers with a tag that is derived from the request. It returns the response; nil: the response cannot
-	// be written.
+	// Reply sends a response whose To tag is derived from the request, and returns the response. It returns nil if the
+	// response cannot be written.
 	Reply(m *transport.Received, code int, extra []message.Header) []byte
-	// Recover is called by defer and recovers a panic of one message.
+	// Recover is called by defer. It recovers a panic in the handling of one message and calls then.
 	Recover(where string, then func())
 }
 
@@ -69,7 +69,7 @@ type Server struct {
 	order   []registerKey          // oldest first
 }
 
-// NewServer returns a server. secret is the key of its nonces, and id derives its tags.
+// NewServer returns a server. secret is the key of its nonces, and id derives the To tags of its responses.
 func NewServer(cfg Config, secret []byte, id message.Identifiers, r Responder) *Server {
 	return &Server{
 		cfg: cfg, responder: r, id: id, auth: auth.NewVerifier(cfg.Realm, secret, cfg.Account),
@@ -78,10 +78,10 @@ func NewServer(cfg Config, secret []byte, id message.Identifiers, r Responder) *
 	}
 }
 
-// Totals counts REGISTERs since the start, by what happened to them.
+// Totals are the numbers of REGISTERs since the start that were retransmitted, rejected or dropped.
 type Totals struct{ Retransmitted, Rejected, RateExceeded, TooLarge, Malformed uint64 }
 
-// Totals returns the totals since the start.
+// Totals returns the numbers of retransmitted, rejected and dropped REGISTERs since the start.
 func (r *Server) Totals() Totals {
 	if r == nil {
 		return Totals{}
@@ -118,7 +118,7 @@ func (r *Server) AdmitConnection(s transport.Source, now time.Time) bool {
 	return r.hasPhones() && (r.Presence(s) != Absent || r.unknown.Spend(s.Addr.Addr(), 1, now))
 }
 
-// Presence returns whether a phone is registered at a source.
+// Presence returns whether a phone is registered at the address of a source.
 func (r *Server) Presence(s transport.Source) (p Presence) {
 	if r == nil {
 		return Absent
@@ -127,8 +127,8 @@ func (r *Server) Presence(s transport.Source) (p Presence) {
 	return r.cfg.Presence(s)
 }
 
-// IsPhone reports whether a request comes from a phone: one is registered at its source, and no trunk has the same
-// host.
+// IsPhone reports whether a request comes from a phone. If a phone is registered at another port of the same host, the
+// request counts as the phone's, unless a trunk has this host.
 func (r *Server) IsPhone(s transport.Source, trunk bool) bool {
 	switch r.Presence(s) {
 	case AtAddress:
@@ -140,7 +140,7 @@ func (r *Server) IsPhone(s transport.Source, trunk bool) bool {
 	return false
 }
 
-// Update is a REGISTER of an authenticated account.
+// Update is a REGISTER of an authenticated account, which Accept or Refuse answers.
 type Update struct {
 	AccountID string
 	Change    Change
@@ -150,7 +150,7 @@ type Update struct {
 	key registerKey
 }
 
-// Register handles a REGISTER. The response to an unknown source is bounded in size.
+// Register handles a REGISTER. unknown is true if the source is unknown; the size of the response is then limited.
 func (r *Server) Register(m *transport.Received, unknown bool) {
 	key := registerKey{m.Branch(), m.CallID, m.CSeq, m.Source().Addr}
 	if answer, known := r.storedAnswer(key); known {
@@ -205,9 +205,8 @@ func (r *Server) refuse(m *transport.Received, code int) {
 	r.responder.Reply(m, code, extra)
 }
 
-// challenge asks for credentials. An unknown source gets at most one response, of at most one and a half times the
-// size of its request. So a forged source gains an attacker little, and the response to a short REGISTER still
-// fits.
+// challenge asks for credentials. An unknown source gets at most one response of one and a half times the size of its
+// request. The limit is low, so that an attacker with a forged source gains little, but suffices for a short REGISTER.
 func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.Time) {
 	r.rejected.Add(1)
 	tag := r.id.ToTag(m.CallID, m.From.Tag+m.Branch())
@@ -229,8 +228,8 @@ func (r *Server) challenge(m *transport.Received, stale, unknown bool, now time.
 	r.tooLarge.Add(1)
 }
 
-// Authenticate challenges the call of a phone until the phone has authenticated. ok is false if the request was
-// answered.
+// Authenticate authenticates the INVITE of a phone. ok is false if the phone was challenged or refused, so that the
+// caller drops the request.
 func (r *Server) Authenticate(m *transport.Received) (accountID string, ok bool) {
 	now := time.Now()
 	account, v := r.auth.CheckRequest(&m.Message, m.Source().Addr.Addr(), now)
@@ -253,7 +252,7 @@ func (r *Server) Authenticate(m *transport.Received) (accountID string, ok bool)
 	return account.ID, true
 }
 
-// Accept answers 200 with the account's contacts.
+// Accept answers 200 with the contacts that are bound to the account now.
 func (u *Update) Accept(now []Binding) {
 	at := time.Now()
 	extra := make([]message.Header, 0, len(now)+1)
@@ -267,7 +266,7 @@ func (u *Update) Accept(now []Binding) {
 	u.answer(200, extra)
 }
 
-// Refuse answers with an error. retryAfter is rounded to seconds; 0: no Retry-After.
+// Refuse answers with a status code. retryAfter is rounded to seconds; with 0 the response has no Retry-After.
 func (u *Update) Refuse(code int, retryAfter time.Duration) {
 	var extra []message.Header
 	if retryAfter > 0 {
@@ -296,7 +295,8 @@ func (r *Server) storedAnswer(k registerKey) (b []byte, known bool) {
 	return b, known
 }
 
-// reserveAnswer stores that a REGISTER is in progress. The oldest answer is removed if there are too many.
+// reserveAnswer stores that the REGISTER with this key is in progress. If too many responses are stored, it removes the
+// oldest one.
 func (r *Server) reserveAnswer(k registerKey) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

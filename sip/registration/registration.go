@@ -35,7 +35,7 @@ type Agent interface {
 	NewStandaloneClient(c sip.StandaloneConfig) (*sip.StandaloneClient, error)
 }
 
-// Config describes a registration.
+// Config describes a registration at a carrier's registrar.
 type Config struct {
 	Environment domain.Environment // as in sip.Invite
 	Target      resolve.Target     // the registrar, or the proxy before it
@@ -58,7 +58,7 @@ const (
 	Removed    Status = "removed"    // by Stop
 )
 
-// State is the state of a registration after a change.
+// State is the new state that Config.Notify receives after each change of a registration.
 type State struct {
 	Status  Status
 	Code    int       // status code of the last response; 0: none arrived
@@ -67,8 +67,8 @@ type State struct {
 	RetryAt time.Time // when the next REGISTER is sent
 }
 
-// Registration refreshes its Contact with jitter, accepts the longer interval that a registrar demands (423), backs
-// off after failures, and registers again when its connection is lost.
+// Registration keeps one Contact registered. It refreshes the Contact at random times, accepts the longer interval that
+// a registrar demands (423), waits longer after each failure, and registers again when its connection is lost.
 type Registration struct {
 	requests          *sip.StandaloneClient // its lock guards all fields
 	cfg               Config
@@ -88,8 +88,8 @@ type Registration struct {
 	status            Status
 }
 
-// Start starts a registration. Invalid input returns an error. All later failures are reported by Config.Notify and
-// retried until Stop.
+// Start starts a registration. It returns an error for invalid input. All later failures are reported by Config.Notify,
+// and the registration is retried until Stop.
 func Start(agent Agent, c Config) (*Registration, error) {
 	user, err := checkUser(c.User)
 	if err != nil {
@@ -125,7 +125,8 @@ func Start(agent Agent, c Config) (*Registration, error) {
 	return r, nil
 }
 
-// checkUser accepts the user names that carriers assign, which need not be telephone numbers.
+// checkUser returns an error if a user name has characters that a SIP URI does not allow. It accepts the user names that
+// carriers assign, which need not be telephone numbers.
 func checkUser(s string) (string, error) {
 	for i := range len(s) {
 		if !message.IsAlnum(s[i]) && !strings.ContainsRune("+-_.!~*'()&=$,", rune(s[i])) {
@@ -167,7 +168,7 @@ func (r *Registration) Stop(done func()) {
 	})
 }
 
-// remove ends the registration locally, once.
+// remove ends the registration and reports Removed, once. It sends nothing.
 func (r *Registration) remove() {
 	if r.status == Removed {
 		return
@@ -186,7 +187,7 @@ func (r *Registration) report(s State) {
 	}
 }
 
-// startRound starts a REGISTER with its retries, if none is under way.
+// startRound looks up the registrar and starts a REGISTER with its retries, if no such round is in progress.
 func (r *Registration) startRound() {
 	if r.busy || r.stopped {
 		return
@@ -219,7 +220,7 @@ func (r *Registration) tryNextAddress() {
 	r.sendRegister(r.expires)
 }
 
-// sendRegister sends a REGISTER with an interval; 0 removes the Contact.
+// sendRegister sends a REGISTER that requests the interval expires. An interval of 0 removes the Contact.
 func (r *Registration) sendRegister(expires time.Duration) {
 	seconds := strconv.Itoa(int(expires / time.Second))
 	headers := []message.Header{
@@ -230,7 +231,7 @@ func (r *Registration) sendRegister(expires time.Duration) {
 		func(m *transport.Received, err error) { r.handleResponse(m, err, expires) })
 }
 
-// handleResponse handles the final response to a REGISTER. m nil: none arrived.
+// handleResponse handles the final response to a REGISTER. m is nil if none arrived. asked is the requested interval.
 func (r *Registration) handleResponse(m *transport.Received, err error, asked time.Duration) {
 	switch {
 	case r.stopped:
@@ -260,7 +261,7 @@ func (r *Registration) handleResponse(m *transport.Received, err error, asked ti
 	}
 }
 
-// learnChallenge learns the challenge of a response. It returns whether the REGISTER can be sent again.
+// learnChallenge stores the challenge of a response. It returns whether the REGISTER can be sent again with credentials.
 func (r *Registration) learnChallenge(m *transport.Received) bool {
 	if !m.IsChallenge() || !r.signer.LearnChallenges(&m.Message, m.Flow.Addr.Addr(), !r.answeredChallenge) {
 		return false
@@ -269,7 +270,8 @@ func (r *Registration) learnChallenge(m *transport.Received) bool {
 	return true
 }
 
-// raiseExpires raises the interval to the one that the registrar demands (RFC 3261 §10.2.8).
+// raiseExpires raises the interval to the one that the registrar demands in a 423 (RFC 3261 §10.2.8). It returns false
+// if the registrar demands no longer interval or one that is too long.
 func (r *Registration) raiseExpires(m *transport.Received) bool {
 	least, err := strconv.Atoi(strings.TrimSpace(m.HeaderValue("Min-Expires")))
 	demanded := time.Duration(least) * time.Second
@@ -284,7 +286,7 @@ func (r *Registration) succeed(m *transport.Received, asked time.Duration) {
 	r.busy, r.failures = false, 0
 	r.signer.RenewNonce(&m.Message, m.Flow.Addr.Addr())
 	granted := grantedExpires(&m.Message, r.requests.Contact(), asked)
-	// Between 70 and 90 % of the interval, so that registrations that began at the same time are spread.
+	// The refresh comes after 70 to 90 % of the interval. Thus registrations that began at the same time are spread.
 	wait := max(time.Duration(float64(granted)*(0.7+0.2*mathrand.Float64())), minRefresh) //nolint:gosec // jitter is no secret
 	now := time.Now()
 	r.timer.Reset(wait)
@@ -292,8 +294,8 @@ func (r *Registration) succeed(m *transport.Received, asked time.Duration) {
 	r.watchConnection(m.Flow.Connection)
 }
 
-// grantedExpires returns how long the registrar stores the Contact: by the parameter of the Contact, otherwise by
-// the Expires header, otherwise the requested interval.
+// grantedExpires returns how long the registrar stores the Contact. It takes the time from the expires parameter of the
+// Contact, otherwise from the Expires header, and otherwise returns asked, the requested interval.
 func grantedExpires(m *message.Message, contact string, asked time.Duration) time.Duration {
 	ours := message.ReadURI(contact)
 	for _, c := range message.SplitList(strings.Join(m.HeaderValues("contact"), ",")) {
@@ -312,8 +314,8 @@ func grantedExpires(m *message.Message, contact string, asked time.Duration) tim
 	return asked
 }
 
-// watchConnection registers again once the connection of the registration is closed, because calls cannot arrive on
-// it any more.
+// watchConnection starts a new registration when the connection c is closed, because the carrier's calls arrive on that
+// connection.
 func (r *Registration) watchConnection(c *transport.Connection) {
 	if c == nil || c == r.watched {
 		return
@@ -332,7 +334,8 @@ func (r *Registration) watchConnection(c *transport.Connection) {
 	}()
 }
 
-// fail waits longer after each failure in a row, and at least as long as the registrar demands.
+// fail reports a failure and schedules the next REGISTER. The delay grows with each failure in a row, and is at least
+// asked, the time that the registrar demands.
 func (r *Registration) fail(code int, reason string, asked time.Duration) {
 	r.busy = false
 	wait := min(firstBackoff<<min(r.failures, 10), maxBackoff)

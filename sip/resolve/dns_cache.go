@@ -25,8 +25,8 @@ const (
 
 var errNotCached = errors.New("not in the cache")
 
-// dnsCache answers from memory as long as the TTLs allow. Concurrent lookups of the same question are merged into
-// one.
+// dnsCache stores DNS answers in memory as long as their TTLs allow. Concurrent lookups of the same question share one
+// lookup.
 type dnsCache struct {
 	lookup  func(context.Context, dns.Question) (dnsAnswer, error)
 	entries *lru.Cache[dns.Question, dnsEntry]
@@ -45,7 +45,7 @@ func newDNSCache(lookup func(context.Context, dns.Question) (dnsAnswer, error)) 
 	return &dnsCache{lookup: lookup, entries: entries}
 }
 
-// cached returns the answer from memory only.
+// cached returns an unexpired answer from memory. If there is none, it returns errNotCached.
 func (c *dnsCache) cached(q dns.Question) ([]dns.RR, error) {
 	e, _ := c.entries.Get(q)
 	if !time.Now().Before(e.expires) {
@@ -55,7 +55,7 @@ func (c *dnsCache) cached(q dns.Question) ([]dns.RR, error) {
 }
 
 // get returns the answer from memory, or waits for a lookup. The lookup continues for other callers when ctx of one
-// caller ends. If the cache has an expired answer, a caller does not wait longer than staleDelay.
+// caller ends. If the cache has an expired answer, get returns it after staleDelay at the latest.
 func (c *dnsCache) get(ctx context.Context, q dns.Question) ([]dns.RR, error) {
 	if records, err := c.cached(q); !errors.Is(err, errNotCached) {
 		return records, err

@@ -63,7 +63,8 @@ func TestDNSCacheStoresRecordsForTheirTTL(t *testing.T) {
 	}
 }
 
-// A name without NAPTR records can be called only if their absence is known.
+// While no name server responds, expired answers are used for an hour. This includes the answer that a name has no
+// records, because without it a lookup of absent NAPTR records would fail.
 func TestDNSCacheUsesStaleAnswersForAnHour(t *testing.T) {
 	for name, records := range map[string][]dns.RR{"records": newAddressRecord(t), "no such name": nil} {
 		t.Run(name, func(t *testing.T) {

@@ -26,8 +26,8 @@ var (
 	errTruncated     = errors.New("the response is truncated")
 )
 
-// dnsAnswer is the result of a lookup. No records means that no record of this type exists; ttl says for how long
-// that is valid.
+// dnsAnswer is the result of a lookup. If records is empty, no record of the requested type exists. ttl says how long
+// the result may be cached.
 type dnsAnswer struct {
 	records []dns.RR
 	ttl     time.Duration
@@ -50,7 +50,7 @@ func newDNSClient(cfg Config) *dnsClient {
 	return c
 }
 
-// readResolvConf returns the name servers of resolv.conf(5), or none if the file cannot be read.
+// readResolvConf returns the name servers of a resolv.conf(5) file, or none if the file cannot be read.
 func readResolvConf(path string) []netip.AddrPort {
 	cfg, err := dns.ClientConfigFromFile(path)
 	if err != nil {
@@ -65,13 +65,13 @@ func readResolvConf(path string) []netip.AddrPort {
 	return servers[:min(len(servers), maxServers)]
 }
 
-// newQuestion returns the question for a host name, with or without its final dot.
+// newQuestion returns the DNS question for a host name. The name may end with a dot.
 func newQuestion(host string, qtype uint16) dns.Question {
 	return dns.Question{Name: dns.CanonicalName(host), Qtype: qtype, Qclass: dns.ClassINET}
 }
 
-// lookup prefers the hosts file. The operating system resolves names without a dot, and all names if the machine
-// has no name servers.
+// lookup takes addresses from the hosts file first, and otherwise queries the name servers. The operating system resolves
+// names without a dot, and all names if the machine has no name servers.
 func (c *dnsClient) lookup(ctx context.Context, q dns.Question) (dnsAnswer, error) {
 	ofSystem := len(c.servers) == 0 || dns.CountLabel(q.Name) < 2
 	if q.Qtype == dns.TypeA || q.Qtype == dns.TypeAAAA {
@@ -88,7 +88,8 @@ func (c *dnsClient) lookup(ctx context.Context, q dns.Question) (dnsAnswer, erro
 	return c.lookupDNS(ctx, q)
 }
 
-// lookupDNS sends one query, and another one for each CNAME whose target is not in the response.
+// lookupDNS queries the name servers. If a response ends with a CNAME without records of its target, it queries the
+// target too.
 func (c *dnsClient) lookupDNS(ctx context.Context, q dns.Question) (dnsAnswer, error) {
 	chain := cnameChain{name: q.Name, ttl: maxTTL}
 	for {
@@ -108,7 +109,7 @@ func (c *dnsClient) lookupDNS(ctx context.Context, q dns.Question) (dnsAnswer, e
 	}
 }
 
-// query asks the servers in order until one answers.
+// query sends the question to the name servers in order until one answers.
 func (c *dnsClient) query(ctx context.Context, q dns.Question) (*dns.Msg, error) {
 	var errs error
 	for range queryRounds {
@@ -155,7 +156,7 @@ func checkResponse(m *dns.Msg, q dns.Question) error {
 	return nil
 }
 
-// cnameChain follows CNAME records to records of the requested type.
+// cnameChain is the state of a lookup that follows CNAME records until it finds records of the requested type.
 type cnameChain struct {
 	name    string // target of the last CNAME
 	length  int
@@ -189,8 +190,8 @@ func (c *cnameChain) follow(m *dns.Msg, qtype uint16) {
 	}
 }
 
-// negativeTTLOf reads the SOA record of a negative response (RFC 2308 §5). ok reports whether the response is
-// certainly negative: a CNAME without its target and without SOA is not.
+// negativeTTLOf reads the SOA record of a response without records (RFC 2308 §5). ok reports whether no such record
+// exists for certain. It is false for a CNAME without records of its target and without SOA record.
 func negativeTTLOf(m *dns.Msg) (ttl time.Duration, ok bool) {
 	for _, rr := range m.Ns {
 		if soa, ok := rr.(*dns.SOA); ok {

@@ -51,7 +51,7 @@ func lookup(t *testing.T, cfg resolve.Config, name string, qtype uint16) ([]stri
 	return data, ttl
 }
 
-// TestLookupDNSAtRealNameServers looks up records at two servers, each of which refuses the zone of the other.
+// TestLookupDNSAtRealNameServers looks up records at two name servers. Each refuses queries for the zone of the other.
 func TestLookupDNSAtRealNameServers(t *testing.T) {
 	t.Parallel()
 	records := []string{
@@ -115,7 +115,8 @@ func TestLookupDNSAtRealNameServers(t *testing.T) {
 	assert.ErrorContains(t, err, "REFUSED", "a zone that the server does not have")
 }
 
-// TestChangedZoneIsUsedAfterTTL also stops and restarts the server.
+// TestChangedZoneIsUsedAfterTTL checks that changed records are used once the TTL has passed, and the expired records
+// while the name server is stopped.
 func TestChangedZoneIsUsedAfterTTL(t *testing.T) {
 	t.Parallel()
 	before := map[string]string{"example.com": siptest.Zone("short 1 IN A 192.0.2.1", "long 3600 IN A 192.0.2.1")}
@@ -141,7 +142,7 @@ func TestChangedZoneIsUsedAfterTTL(t *testing.T) {
 	resolvesTo(short, "udp 192.0.2.1:5060")
 }
 
-// silentServer returns the address of a server that never answers.
+// silentServer returns the address of a name server that never answers.
 func silentServer(t *testing.T) netip.AddrPort {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -199,7 +200,7 @@ func listenUDPAndTCP(t *testing.T) (net.PacketConn, net.Listener) {
 	return nil, nil
 }
 
-// newDNSServer runs a server with responses that a real server never sends.
+// newDNSServer runs a name server whose responses the test writes, such as responses that NSD never sends.
 func newDNSServer(t *testing.T, respond func(w dns.ResponseWriter, query *dns.Msg)) netip.AddrPort {
 	t.Helper()
 	pc, l := listenUDPAndTCP(t)
@@ -306,7 +307,8 @@ func TestDNSClientRejectsHostileResponses(t *testing.T) {
 	}
 }
 
-// TestNegativeTTL covers the bounds of RFC 2308 §5. NSD itself lowers the TTL of the SOA record.
+// TestNegativeTTL checks the TTL of responses without records (RFC 2308 §5). It uses its own name server, because NSD
+// lowers the TTL of the SOA record itself.
 func TestNegativeTTL(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 // IsCached reports whether a target can be resolved from cached answers within their TTL.
 func (r *Resolver) IsCached(t Target) bool { return len(r.ResolveCached(t)) > 0 }
 
-// ReadResponse parses a response of a name server like the resolver. It returns the records of a question and the
-// name at the end of the CNAME chain.
+// ReadResponse parses a response of a name server as the resolver does. It returns the records that answer a question,
+// and the name at the end of the CNAME chain.
 func ReadResponse(b []byte, name string, qtype uint16) (records []dns.RR, last string, err error) {
 	m := new(dns.Msg)
 	if err = m.Unpack(b); err != nil {
@@ -41,10 +41,10 @@ func LookupDNS(ctx context.Context, cfg Config, name string, qtype uint16) ([]dn
 // ReadResolvConf returns the name servers of a resolv.conf(5) file.
 func ReadResolvConf(path string) []netip.AddrPort { return readResolvConf(path) }
 
-// DNSCache is the cache of a resolver, without its name servers.
+// DNSCache wraps the cache of a resolver for tests.
 type DNSCache struct{ cache *dnsCache }
 
-// NewDNSCache returns a cache whose lookups are a function of the test.
+// NewDNSCache returns a cache that calls lookup instead of querying name servers.
 func NewDNSCache(lookup func(context.Context, string) ([]dns.RR, time.Duration, error)) DNSCache {
 	return DNSCache{newDNSCache(func(ctx context.Context, q dns.Question) (dnsAnswer, error) {
 		records, ttl, err := lookup(ctx, q.Name)

@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// readHosts returns the addresses of a name in a file in the format of hosts(5).
+// readHosts returns the address records of a name from a file in the format of hosts(5).
 func readHosts(path string, q dns.Question) []dns.RR {
 	text, err := os.ReadFile(filepath.Clean(path))
 	if err != nil {

@@ -57,14 +57,14 @@ func New(cfg Config) *Resolver {
 	return &Resolver{cache: newDNSCache(newDNSClient(cfg).lookup), failed: make(map[failedKey]failedUntil)}
 }
 
-// Resolve returns the addresses of a target in the order in which to try them: by priority, by weight, recently
-// failed ones last. In each of them Host is an IP address, Port and Transport are set, and Name is the name that a
-// certificate must carry. Resolve waits for the name servers, bounded by ctx.
+// Resolve returns the addresses of a target in the order in which to try them: by priority and weight, with recently
+// failed addresses last. In each result Host is an IP address, Port and Transport are set, and Name is the name that a
+// TLS certificate must carry. Resolve waits for the name servers until ctx ends.
 func (r *Resolver) Resolve(ctx context.Context, t Target) ([]Target, error) {
 	return r.resolve(t, func(q dns.Question) ([]dns.RR, error) { return r.cache.get(ctx, q) })
 }
 
-// ResolveCached is Resolve from memory only.
+// ResolveCached returns the same as Resolve, but only from cached answers. It returns nil if a lookup would be needed.
 func (r *Resolver) ResolveCached(t Target) []Target {
 	found, err := r.resolve(t, r.cache.cached)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *Resolver) ResolveCached(t Target) []Target {
 	return found
 }
 
-// MarkFailed records that an address of Resolve did not answer.
+// MarkFailed records that an address which Resolve returned did not answer.
 func (r *Resolver) MarkFailed(t Target) {
 	key, ok := failedKeyOf(t)
 	if !ok {
@@ -88,7 +88,7 @@ func (r *Resolver) MarkFailed(t Target) {
 	r.failed[key] = failedUntil{time.Now().Add(wait), wait}
 }
 
-// MarkReachable records that an address answered.
+// MarkReachable records that an address which Resolve returned answered.
 func (r *Resolver) MarkReachable(t Target) {
 	if key, ok := failedKeyOf(t); ok {
 		r.mu.Lock()
@@ -110,7 +110,7 @@ func (r *Resolver) FailedRecently(t Target, now time.Time) bool {
 	return now.Before(r.failed[key].until)
 }
 
-// queryFunc returns the records of a question. An empty result means that there are none.
+// queryFunc returns the records that answer a DNS question. An empty result means that no such records exist.
 type queryFunc func(dns.Question) ([]dns.RR, error)
 
 func (r *Resolver) resolve(t Target, query queryFunc) ([]Target, error) {
@@ -142,7 +142,7 @@ func rankFailed(bad bool) int {
 	return 0
 }
 
-// service is an SRV name and its transport.
+// service is the name of an SRV record and the transport that the record is for.
 type service struct{ network, name string }
 
 func srvName(network, host string) service {
@@ -156,8 +156,8 @@ func srvName(network, host string) service {
 	}
 }
 
-// services returns the targets by NAPTR and SRV records. There are none if a port is given (RFC 3263 §4.1, §4.2) or
-// the domain has no such records.
+// services returns the targets that the NAPTR and SRV records of a domain name. It returns none if a port is given (RFC
+// 3263 §4.1, §4.2) or if the domain has no such records.
 func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, error) {
 	if t.Port != 0 {
 		return nil, nil
@@ -188,8 +188,8 @@ func (r *Resolver) services(t Target, host string, query queryFunc) ([]Target, e
 	return found, nil
 }
 
-// preferredServices sorts NAPTR records by order and preference (RFC 3403 §4.1). It keeps those that name an SRV record and
-// a supported transport.
+// preferredServices sorts NAPTR records by order and preference (RFC 3403 §4.1). It keeps the records that name an SRV
+// record and a supported transport.
 func preferredServices(records []dns.RR) []service {
 	networks := map[string]string{"sip+d2u": UDP, "sip+d2t": TCP, "sips+d2t": TLS}
 	naptrs := recordsOf[*dns.NAPTR](records)
@@ -219,7 +219,7 @@ func recordsOf[T dns.RR](records []dns.RR) []T {
 // hostOf returns a domain name without its final dot; "" for the root.
 func hostOf(name string) string { return strings.TrimSuffix(name, ".") }
 
-// servers returns the targets of one SRV name in the order of RFC 2782.
+// servers returns the targets of the SRV records with one name, in the order of RFC 2782.
 func servers(t Target, host string, s service, query queryFunc) ([]Target, error) {
 	records, err := query(newQuestion(s.name, dns.TypeSRV))
 	if err != nil {
@@ -288,7 +288,7 @@ func hosts(t Target, host string, query queryFunc) ([]Target, error) {
 	return found, nil
 }
 
-// addressOf reads an A or AAAA record, whose data may be empty.
+// addressOf returns the address in an A or AAAA record. It returns false if the record has no valid address.
 func addressOf(rr dns.RR) (netip.Addr, bool) {
 	switch r := rr.(type) {
 	case *dns.A:

@@ -45,7 +45,7 @@ func resolveToStrings(t *testing.T, r *resolve.Resolver, target resolve.Target) 
 	return out
 }
 
-// TestResolveFollowsRFC3263 covers RFC 3263 §4.1 and §4.2.
+// TestResolveFollowsRFC3263 checks the selection of transport, port and address (RFC 3263 §4.1, §4.2).
 func TestResolveFollowsRFC3263(t *testing.T) {
 	t.Parallel()
 	s := siptest.StartNameServer(t, map[string]string{"example.com": siptest.Zone(
@@ -122,7 +122,7 @@ func TestResolveSpreadsLoadBySRVWeight(t *testing.T) {
 		require.Len(t, list, 3)
 		first[list[0].Host]++
 	}
-	// The tolerance is six standard deviations, so that a correct draw does not fail.
+	// The tolerance is six standard deviations, so that a correct random draw practically never fails the test.
 	assert.InDelta(t, 2000.0*1/103, first["192.0.2.0"], 6*4.5)
 	assert.InDelta(t, 2000.0*31/103, first["192.0.2.1"], 6*20.6)
 	assert.InDelta(t, 2000.0*71/103, first["192.0.2.2"], 6*20.8)

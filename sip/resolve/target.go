@@ -34,7 +34,7 @@ type Target struct {
 	Through netip.AddrPort `json:"through,omitzero"`
 }
 
-// String returns host:port;transport without the parts that are not set.
+// String returns the target as host:port;transport and omits the port and the transport if they are not set.
 func (t Target) String() string {
 	s := t.Host
 	if t.Port != 0 {
@@ -46,7 +46,7 @@ func (t Target) String() string {
 	return s
 }
 
-// HostPort returns the host part of a URI, with the port if it is not the default port.
+// HostPort returns the host and port as they are written in a URI. A default port is omitted.
 func (t Target) HostPort() string {
 	host := t.Host
 	if strings.Contains(host, ":") && !strings.HasPrefix(host, "[") {
@@ -58,7 +58,7 @@ func (t Target) HostPort() string {
 	return host + ":" + strconv.Itoa(t.Port)
 }
 
-// WithName returns the target as it is written in a URI: with the name that DNS resolved.
+// WithName returns the target as it is written in a URI. Its host is the name from which DNS found the address.
 func (t Target) WithName() Target {
 	if t.Name != "" {
 		t.Host = t.Name
@@ -66,7 +66,7 @@ func (t Target) WithName() Target {
 	return t
 }
 
-// TransportParam returns the transport parameter of a URI: "" for UDP.
+// TransportParam returns the transport parameter for a URI, such as ";transport=tcp"; "" for UDP.
 func (t Target) TransportParam() string {
 	if t.Transport == "" || t.Transport == UDP {
 		return ""

@@ -15,10 +15,10 @@ const (
 	MaxInterval = 24 * time.Hour
 )
 
-// maxRaises bounds the 422 responses that are followed in one dialog.
+// maxRaises is the maximum number of 422 responses in one dialog after which a request is repeated.
 const maxRaises = 4
 
-// The refresher of a request: the client or the server.
+// Values of the refresher parameter: uac is the sender of the request, uas is the sender of the response.
 const (
 	byClient = ";refresher=uac"
 	byServer = ";refresher=uas"
@@ -30,7 +30,7 @@ type Limits struct {
 	Wanted time.Duration // requested from callers that support session timers; 0: none
 }
 
-// Terms are the agreed session timer of one dialog. The zero value means that none is agreed.
+// Terms are the agreed session timer terms of one dialog. The zero value means that no session timer is agreed.
 type Terms struct {
 	Interval  time.Duration // 0: none is agreed
 	WeRefresh bool          // otherwise the peer refreshes
@@ -38,7 +38,7 @@ type Terms struct {
 	raises    int
 }
 
-// interval returns the Session-Expires of a message.
+// interval returns the interval and the refresher in the Session-Expires header of a message.
 func interval(m *message.Message) (interval time.Duration, refresher string, ok bool) {
 	value := m.HeaderValue("Session-Expires")
 	if value == "" {
@@ -48,19 +48,19 @@ func interval(m *message.Message) (interval time.Duration, refresher string, ok 
 	return min(interval, MaxInterval), refresher, ok
 }
 
-// IsTooShort reports whether the interval of a request gets 422.
+// IsTooShort reports whether a request must be refused with 422 because its interval is too short.
 func (l Limits) IsTooShort(m *message.Message) bool {
 	asked, _, ok := interval(m)
 	return ok && asked < l.Least && m.Supports("timer")
 }
 
-// MinSE returns the Min-SE header of a 422.
+// MinSE returns the Min-SE header of a 422 response.
 func (l Limits) MinSE() message.Header {
 	return message.Header{Name: "Min-SE", Value: seconds(l.Least)}
 }
 
-// InviteHeaders returns the headers of an initial INVITE that requests an interval, at least Minimum; 0: none is
-// requested.
+// InviteHeaders returns the session timer headers of an initial INVITE. The INVITE requests interval, or Minimum if that
+// is longer. If both are 0, no headers are returned.
 func (t *Terms) InviteHeaders(interval time.Duration) []message.Header {
 	if interval = max(interval, t.Minimum); interval == 0 {
 		return nil
@@ -68,7 +68,7 @@ func (t *Terms) InviteHeaders(interval time.Duration) []message.Header {
 	return t.headers(interval, "")
 }
 
-// RefreshHeaders returns the headers of a refresh by this side.
+// RefreshHeaders returns the session timer headers of a request by which this side refreshes the session.
 func (t *Terms) RefreshHeaders() []message.Header {
 	switch {
 	case t.Interval == 0:
@@ -87,8 +87,8 @@ func (t *Terms) headers(interval time.Duration, refresher string) []message.Head
 	return headers
 }
 
-// Raise reads a 422: the next request asks for the interval in its Min-SE, even if the previous request asked for
-// none (RFC 4028 §7.4). It returns false if the 422 is not followed.
+// Raise reads a 422 response. The next request asks for the interval in its Min-SE, even if the previous request asked
+// for none (RFC 4028 §7.4). Raise returns false if the request must not be repeated.
 func (t *Terms) Raise(m *message.Message) bool {
 	least, _, ok := message.ParseSessionExpires(m.HeaderValue("Min-SE"))
 	if !ok || least <= t.Minimum || least > MaxInterval || t.raises >= maxRaises {
@@ -99,7 +99,7 @@ func (t *Terms) Raise(m *message.Message) bool {
 	return true
 }
 
-// Agree reads the terms from the 2xx to a request of this side. Without an interval in it there is no session
+// Agree sets the terms from the 2xx to a request of this side. If the 2xx has no Session-Expires, there is no session
 // timer.
 func (t *Terms) Agree(m *message.Message, l Limits) {
 	if agreed, refresher, ok := interval(m); ok {
@@ -109,8 +109,8 @@ func (t *Terms) Agree(m *message.Message, l Limits) {
 	}
 }
 
-// Grant reads the terms from a request of the peer that gets a 2xx, and returns the headers of that 2xx (RFC 4028
-// §9). changed is false if the timer continues unchanged.
+// Grant sets the terms for a request of the peer that gets a 2xx, and returns the headers of that 2xx (RFC 4028 §9).
+// changed is false if the running timer need not be restarted.
 func (t *Terms) Grant(m *message.Message, l Limits) (headers []message.Header, changed bool) {
 	supported := m.Supports("timer")
 	asked, refresher, ok := interval(m)
@@ -139,7 +139,7 @@ func (t *Terms) Grant(m *message.Message, l Limits) (headers []message.Header, c
 	return headers, true
 }
 
-// Resume sets the terms that another process has agreed.
+// Resume sets the terms of a resumed dialog, which another process has agreed.
 func (t *Terms) Resume(interval time.Duration, weRefresh bool, l Limits) {
 	t.set(interval, weRefresh, l)
 }
@@ -152,8 +152,8 @@ func (t *Terms) set(interval time.Duration, weRefresh bool, l Limits) {
 	t.Interval, t.WeRefresh = max(interval, l.Least), weRefresh
 }
 
-// Schedule returns two times after a refresh. At wake this side refreshes again. At end the call is ended, shortly
-// before the end of the interval (RFC 4028 §10). Both are the same if the peer refreshes.
+// Schedule returns two delays after a refresh. After wake this side refreshes again. After end, shortly before the
+// interval ends, the call is ended (RFC 4028 §10). Both are the same if the peer refreshes.
 func (t *Terms) Schedule() (wake, end time.Duration) {
 	end = t.Interval - min(32*time.Second, t.Interval/3)
 	if t.WeRefresh {

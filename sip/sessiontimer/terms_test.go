@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/sessiontimer"
 )
 
-// parse parses a request, or with a status line a response, with the given headers.
+// parse returns a parsed message with the given start line and headers.
 func parse(t *testing.T, start string, headers ...string) *message.Message {
 	t.Helper()
 	lines := append([]string{

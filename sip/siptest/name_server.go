@@ -83,7 +83,7 @@ func (s *NameServer) Start(t *testing.T, zones map[string]string) {
 	s.waitUntilServed(t, zones)
 }
 
-// waitUntilServed returns once the latest zone files are served.
+// waitUntilServed returns once the server answers with the latest zone files.
 func (s *NameServer) waitUntilServed(t *testing.T, zones map[string]string) {
 	t.Helper()
 	for name := range zones {
@@ -94,7 +94,7 @@ func (s *NameServer) waitUntilServed(t *testing.T, zones map[string]string) {
 	}
 }
 
-// Reload replaces the zones.
+// Reload replaces the zones of the running server.
 func (s *NameServer) Reload(t *testing.T, zones map[string]string) {
 	t.Helper()
 	s.Write(t, zones)
@@ -102,7 +102,7 @@ func (s *NameServer) Reload(t *testing.T, zones map[string]string) {
 	s.waitUntilServed(t, zones)
 }
 
-// Stop ends the server and its child processes. It may be started again.
+// Stop ends the server and its child processes. Start may be called again afterwards.
 func (s *NameServer) Stop(t *testing.T) {
 	t.Helper()
 	if s.cmd == nil {
@@ -120,5 +120,5 @@ func (s *NameServer) Stop(t *testing.T) {
 	}
 }
 
-// Zone joins the records of a zone file.
+// Zone returns the text of a zone file with these records.
 func Zone(records ...string) string { return strings.Join(records, "\n") + "\n" }

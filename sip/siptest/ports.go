@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// The ports are below the ephemeral ports of the system (from 32768 on Linux), so that no connection gets one
-// between the check and its use. Tests of several packages run concurrently. Therefore an abstract Unix socket
-// marks a block of ports as reserved: only one process can have it, and it ends with the process.
+// Ranges of the reserved ports. They are below the ephemeral ports of the system (from 32768 on Linux), so that no
+// outgoing connection takes a port between its check and its use. Tests of several packages run at the same time.
+// Therefore an abstract Unix socket marks a block of ports as reserved until its process ends.
 const (
 	singleLow, singleHigh        = 30000, 32766 // apart from the default media ports of a service
 	ports100Low, ports100High    = 10000, 19900
@@ -25,7 +25,7 @@ const (
 	ports10Block                 = 10
 )
 
-// Time to wait for a free block, because a busy machine may have none for a moment.
+// Limits of waiting for a free block of ports, because other tests may use all blocks for a moment.
 const (
 	reserveTimeout = time.Minute
 	retryPause     = 50 * time.Millisecond
@@ -44,25 +44,28 @@ func MediaPorts100(tb testing.TB) int {
 	return reservePorts(tb, ports100Low, (ports100High-ports100Low)/ports100Block, ports100Block)
 }
 
-// MediaPorts400 returns the first of 400 such ports, for a service with many calls.
+// MediaPorts400 returns the first of 400 consecutive ports of loopback for RTP, free on UDP until the test ends. They
+// are for a service with many calls.
 func MediaPorts400(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports400Low, (ports400High-ports400Low)/ports400Block, ports400Block)
 }
 
-// MediaPorts1390 returns the first of 1390 such ports. One test has them at a time.
+// MediaPorts1390 returns the first of 1390 consecutive ports of loopback for RTP, free on UDP until the test ends. There
+// is only one such block, so other tests wait for it.
 func MediaPorts1390(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports1390Low, 1, ports1390Block)
 }
 
-// MediaPorts10 returns the first of 10 such ports, for a few sessions.
+// MediaPorts10 returns the first of 10 consecutive ports of loopback for RTP, free on UDP until the test ends. They are
+// for a few media sessions.
 func MediaPorts10(tb testing.TB) int {
 	tb.Helper()
 	return reservePorts(tb, ports10Low, (ports10High-ports10Low)/ports10Block, ports10Block)
 }
 
-// reservePorts reserves one of n blocks of size ports from low on. It waits while none is free.
+// reservePorts reserves one of n blocks of size ports. The first block starts at low. It waits until a block is free.
 func reservePorts(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	for end := time.Now().Add(reserveTimeout); time.Now().Before(end); time.Sleep(retryPause) {
@@ -74,7 +77,7 @@ func reservePorts(tb testing.TB, low, n, size int) int {
 	return 0
 }
 
-// tryReserve tries each block once, in random order. 0: none is free.
+// tryReserve tries to reserve each block once, starting at a random block. It returns 0 if no block is free.
 func tryReserve(tb testing.TB, low, n, size int) int {
 	tb.Helper()
 	first := rand.IntN(n)
@@ -93,7 +96,7 @@ func tryReserve(tb testing.TB, low, n, size int) int {
 	return 0
 }
 
-// areFree reports whether size ports from port on can be bound.
+// areFree reports whether the ports from port to port+size-1 can be bound on loopback, for UDP and for TCP.
 func areFree(port, size int) bool {
 	for p := port; p < port+size; p++ {
 		at := "127.0.0.1:" + strconv.Itoa(p)

@@ -27,7 +27,7 @@ func TortureMessages(t testing.TB) map[string][]byte {
 	return all
 }
 
-// messagesOf reads a file in the notation of RFC 4475 §2.
+// messagesOf reads the messages in a file that uses the notation of RFC 4475 §2.
 func messagesOf(t testing.TB, path string) map[string][]byte {
 	t.Helper()
 	text, err := torture.ReadFile(path)

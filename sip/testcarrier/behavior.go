@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// behavior describes how a phone behaves.
+// behavior describes how a phone of the test carrier reacts to a call.
 type behavior struct {
 	code          int           // refuses with this status code; 0: does not refuse
 	ringsFirst    bool          // rings before it refuses
@@ -21,7 +21,7 @@ type behavior struct {
 	greetsFirst   bool          // greets before the caller has spoken
 }
 
-// contractNumbers are the numbers of the test environment (API.md), by their last four digits.
+// contractNumbers are the documented numbers of the test environment (API.md), by their last four digits.
 var contractNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
 	"0000": personPressing("1"),
 	"0001": {code: 486},
@@ -35,7 +35,7 @@ var contractNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
 	"0009": {isPassive: true},
 }
 
-// demoNumbers are further numbers +1500555nnxx, by their last two digits. They give a campaign varied results.
+// demoNumbers are further numbers +1500555nnxx, by their last two digits xx. They give a campaign varied results.
 var demoNumbers = map[string]behavior{ //nolint:gochecknoglobals // a table
 	"11": personPressing("1"),
 	"12": personPressing("2"),
@@ -53,8 +53,8 @@ func personPressing(keys string) behavior {
 	return behavior{greeting: "Hello?", greetsFirst: true, keys: keys}
 }
 
-// behaviorOf returns the behavior of the phone of a number: from contractNumbers, otherwise from demoNumbers. All
-// other numbers are people who press 1.
+// behaviorOf returns the behavior of the phone with a number: from contractNumbers, or else from demoNumbers. At all
+// other numbers a person answers and presses 1.
 func behaviorOf(number string) behavior {
 	digits := strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {

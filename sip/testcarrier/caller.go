@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// CallRequest describes a call that a phone of the test carrier makes.
+// CallRequest describes a call from a phone of the test carrier to the service.
 type CallRequest struct {
 	To, From string         // users; From may be "anonymous"
 	Name     string         // display name of From
@@ -24,10 +24,10 @@ type CallRequest struct {
 	HangUp   time.Duration  // hangs up after this time. 0: after three minutes, or with the other side
 }
 
-// TestHeader identifies a requested call to its callee.
+// TestHeader is the header with CallRequest.TestID, by which the called service recognizes the call.
 const TestHeader = "X-Callboard-Test"
 
-// RefusedError reports the response that refused a requested call.
+// RefusedError reports that a call of Carrier.Call was refused, with the final response.
 type RefusedError struct {
 	Code   int
 	Phrase string
@@ -37,8 +37,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("test carrier: the call was refused: %d %s", e.Code, e.Phrase)
 }
 
-// Call makes a call. It returns when the call rings, is answered or is refused (*RefusedError), or when ctx ends.
-// The call itself goes on.
+// Call makes a call. It returns when the call rings, is answered or is refused (*RefusedError), or when ctx ends. The
+// call itself continues in the background.
 func (s *Carrier) Call(ctx context.Context, o CallRequest) error {
 	p, session, err := s.callingPhone(o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Carrier) callingPhone(o CallRequest) (*phone, *media.Session, error) {
 	return p, session, nil
 }
 
-// startCall starts the call of a phone; see Call.
+// startCall starts a call in the background. Like Call, it waits until the call rings, is answered or is refused.
 func (s *Carrier) startCall(ctx context.Context, p *phone, session *media.Session, o CallRequest) error {
 	s.mu.Lock()
 	if s.stopped.Err() != nil {
@@ -76,7 +76,8 @@ func (s *Carrier) startCall(ctx context.Context, p *phone, session *media.Sessio
 	}
 }
 
-// runCall runs a call that the phone makes, from the INVITE to its end.
+// runCall runs a call that the phone makes, from the INVITE to its end. first receives nil when the call rings or is
+// answered, or an error if it fails.
 func (p *phone) runCall(stop context.Context, session *media.Session, o CallRequest, first chan<- error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -134,7 +135,7 @@ func (p *phone) runCall(stop context.Context, session *media.Session, o CallRequ
 	}
 }
 
-// handleAnswered runs the call after its answer.
+// handleAnswered starts the audio after the answer and runs the call until its end.
 func (p *phone) handleAnswered(stop context.Context, e sip.Answered) {
 	if p.session.Accept(e.Body) != nil {
 		p.dialog.Bye(0, "no sound")

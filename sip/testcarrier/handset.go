@@ -11,18 +11,18 @@ import (
 // handsetTimeout is the maximum duration of a call with a handset.
 const handsetTimeout = 30 * time.Minute
 
-// Handset is a phone whose audio comes from and goes to a caller of this package.
+// Handset is a phone of the test carrier whose audio the user of this package sends and receives.
 type Handset struct {
 	phone *phone
 	tap   *media.Tap
 	hang  sync.Once
 }
 
-// pressKeys tells a phone to press keys.
+// pressKeys is a message to a phone: press these keys.
 type pressKeys struct{ keys string }
 
-// SendAudio sends audio of the phone: 8 kHz mono µ-law of any length, in real time. Audio that is more than 400 ms
-// ahead is lost.
+// SendAudio sends 8 kHz mono µ-law audio of any length as the audio of the phone. The audio must arrive in real time.
+// Audio that is more than 400 ms ahead is lost.
 func (h *Handset) SendAudio(mu []byte) { h.tap.Say(mu) }
 
 // PressKeys presses keys, one after another.
@@ -32,8 +32,8 @@ func (h *Handset) PressKeys(keys string) { h.phone.post(pressKeys{keys}) }
 func (h *Handset) HangUp() { h.hang.Do(func() { close(h.phone.handsetHungUp) }) }
 
 // CallWithHandset makes a call like Call, on a phone whose audio the caller provides. receive gets the audio of the
-// other side: frames of media.TapFrame bytes, which are overwritten afterwards, and finally nil. It is called from
-// the media clock and must not block. notify receives the events of the phone.
+// remote party: frames of media.TapFrame bytes, which are overwritten afterwards, and finally nil. receive is called
+// from the media clock and must not block. notify receives the events of the phone.
 func (s *Carrier) CallWithHandset(ctx context.Context, o CallRequest, receive func(frame []byte), notify func(Event)) (*Handset, error) {
 	p, session, err := s.callingPhone(o)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// externalAddr returns an address of this machine outside of loopback. A machine without one gets a loopback
-// address.
+// externalAddr returns a non-loopback IPv4 address of this machine. If the machine has none, it returns 127.0.0.1.
 func externalAddr(t *testing.T) netip.Addr {
 	t.Helper()
 	all, err := net.InterfaceAddrs()
@@ -24,7 +23,8 @@ func externalAddr(t *testing.T) netip.Addr {
 	return netip.MustParseAddr("127.0.0.1")
 }
 
-// A service that listens on one external address of the machine sends from that address, also to loopback.
+// A service that listens on an external address of the machine sends from that address, even to loopback. The test
+// carrier must accept its calls and audio.
 func TestCarrierAdmitsServiceOnExternalAddress(t *testing.T) {
 	t.Parallel()
 	k := newCallerAt(t, externalAddr(t)).call("+15005551011")

@@ -11,18 +11,19 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Timing of the phones.
+// Delays and time limits of the phones.
 const (
 	greetingDelay        = 200 * time.Millisecond
-	keyDelay             = 300 * time.Millisecond // after the caller pauses
-	keyInterval          = 3 * time.Second        // a second key answers a second question
+	keyDelay             = 300 * time.Millisecond // between the caller's pause and the pressed key
+	keyInterval          = 3 * time.Second        // between two keys, so that the second key answers a second question
 	actWithoutPauseAfter = 8 * time.Second        // acts even without a pause of the caller
-	maxCallDuration      = 3 * time.Minute        // of a call
+	maxCallDuration      = 3 * time.Minute        // maximum duration of a call
 	byeTimeout           = 3 * time.Second        // maximum wait for the end of the call after the BYE
 	synthesisTimeout     = 5 * time.Second
 )
 
-// phone is one call on one phone. Its goroutine owns all fields; SIP and media send it events over a channel.
+// phone is one call of a phone of the test carrier. Only its goroutine uses the fields. SIP and media send it events over
+// a channel.
 type phone struct {
 	carrier       *Carrier
 	in            *sip.Incoming
@@ -57,7 +58,7 @@ func (p *phone) report(e Event) {
 	}
 }
 
-// run runs the phone from the INVITE to the end of the call.
+// run handles an inbound call of the phone from the INVITE to its end.
 func (p *phone) run(stop context.Context) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -142,7 +143,7 @@ func (p *phone) answer() bool {
 	return true
 }
 
-// talk runs the call after its answer.
+// talk runs an answered call until its end: it handles events, and performs the behavior of the phone.
 func (p *phone) talk(stop context.Context) {
 	n := &p.behavior
 	p.keys = n.keys
@@ -218,7 +219,7 @@ func (p *phone) handleReoffer(e sip.Reoffer) {
 	e.Reply(200, body)
 }
 
-// greet performs the behavior of the phone at its answer.
+// greet plays the greeting, voicemail message or fax tone with which the phone answers.
 func (p *phone) greet(ctx context.Context) {
 	n := &p.behavior
 	switch {
@@ -237,7 +238,7 @@ func (p *phone) greet(ctx context.Context) {
 
 func (p *phone) hasPendingActions() bool { return p.keys != "" || p.behavior.speech != "" }
 
-// performNextAction presses the next key, or speaks the text of the phone.
+// performNextAction presses the next pending key, or speaks the text of the phone if no key is pending.
 func (p *phone) performNextAction(ctx context.Context, again *time.Timer) {
 	if p.keys != "" {
 		key := p.keys[0]
@@ -259,7 +260,7 @@ func (p *phone) play(c media.Clip) {
 	p.session.Play(p.played, c)
 }
 
-// synthesize returns the audio of a text. Without a speaker the phone hums.
+// synthesize returns the speech for a text. Without a speech synthesizer it returns humming.
 func (p *phone) synthesize(ctx context.Context, text string) media.Clip {
 	if s := p.carrier.cfg.Speaker; s != nil {
 		bound, cancel := context.WithTimeout(ctx, synthesisTimeout)

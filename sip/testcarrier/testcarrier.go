@@ -1,5 +1,5 @@
-// Package testcarrier is the test carrier: a user agent of its own with phones that answer, are busy, do not
-// answer, decline, are voicemail or press keys.
+// Package testcarrier is the test carrier: a SIP user agent with phones that answer, are busy, do not answer, decline,
+// have voicemail, or press keys.
 //
 // It uses real SIP and RTP over loopback. It does not depend on the service that calls it.
 package testcarrier
@@ -33,18 +33,18 @@ type Config struct {
 	Log     *slog.Logger                      // nil: no log
 }
 
-// isServiceAddress reports whether an address belongs to the service. Messages of other hosts cannot reach a socket
-// on loopback.
+// isServiceAddress reports whether an address belongs to the service under test. Every loopback address does, because
+// messages of other hosts cannot reach a loopback socket.
 func (c *Config) isServiceAddress(a netip.Addr) bool {
 	a = a.Unmap()
 	return a.IsLoopback() || slices.Contains(c.Peers, a)
 }
 
-// overloadAfter is how long an INVITE to a phone may wait before it is read. It is long, so that a busy machine
-// does not refuse calls in the name of a phone.
+// testTimeout is the OverloadAfter of the test carrier: how long an INVITE may wait before it is refused with 503. It is
+// long, so that a busy machine causes no refusals that look like those of a phone.
 const testTimeout = 20 * time.Second
 
-// The events of a phone.
+// Kinds of Event.
 const (
 	Invited      = "invited"
 	Ringing      = "ringing"
@@ -123,7 +123,7 @@ func personRingTime(number string) time.Duration {
 	return 300*time.Millisecond + time.Duration(h.Sum32()%1201)*time.Millisecond
 }
 
-// Serve runs the carrier until ctx ends. Then every phone hangs up.
+// Serve runs the carrier until ctx ends. Then every phone hangs up, and Serve returns.
 func (s *Carrier) Serve(ctx context.Context) error {
 	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()

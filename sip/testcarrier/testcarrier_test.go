@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// caller is a user agent with media that calls the carrier.
+// caller is a test carrier and a user agent with media that calls it.
 type caller struct {
 	t      *testing.T
 	sim    *testcarrier.Carrier
@@ -39,7 +39,7 @@ func newCaller(t *testing.T) *caller {
 	return newCallerAt(t, netip.MustParseAddr("127.0.0.1"))
 }
 
-// newCallerAt returns a caller that listens on an address of this machine.
+// newCallerAt returns a caller whose user agent listens on this address of the machine.
 func newCallerAt(t *testing.T, at netip.Addr) *caller {
 	t.Helper()
 	theirs, ours := siptest.MediaPorts100(t), siptest.MediaPorts100(t)
@@ -65,7 +65,7 @@ func newCallerAt(t *testing.T, at netip.Addr) *caller {
 	return c
 }
 
-// calledPhone is one call as the caller sees it.
+// calledPhone is one call to a phone of the test carrier, as the caller sees it.
 type calledPhone struct {
 	*caller
 	dialog  *sip.Dialog

@@ -26,10 +26,10 @@ type Agent interface {
 	NewStandaloneClient(c sip.StandaloneConfig) (*sip.StandaloneClient, error)
 }
 
-// Message is one MESSAGE.
+// Message is a text message that is sent as one SIP MESSAGE.
 type Message struct {
-	// Call-ID, tag and branch are derived from Name. A message with the same Name is a retransmission while the
-	// peer remembers the first one (RFC 3261 §17.2.3).
+	// Name is the input from which Call-ID, tag and branch are derived. The peer treats another message with the same
+	// Name as a retransmission, as long as it remembers the first one (RFC 3261 §17.2.3).
 	Name        string
 	Environment domain.Environment // as in sip.Invite
 	Target      resolve.Target
@@ -104,7 +104,7 @@ func (c *Client) newDelivery(m *Message) (*delivery, error) {
 	return d, err
 }
 
-// delivery sends a message to the addresses of its target in turn. The lock of requests guards it.
+// delivery sends a message to the addresses of its target, one after another. The lock of requests guards its fields.
 type delivery struct {
 	requests  *sip.StandaloneClient
 	message   *Message
@@ -134,7 +134,7 @@ func (d *delivery) sendMessage() {
 	}, d.handleResponse)
 }
 
-// handleResponse handles the final response of one address. m nil: none arrived.
+// handleResponse handles the final response of one address. m is nil if none arrived; err is then the reason.
 func (d *delivery) handleResponse(m *transport.Received, err error) {
 	switch {
 	case m != nil && m.Code < 300:
@@ -154,7 +154,8 @@ func (d *delivery) handleResponse(m *transport.Received, err error) {
 	}
 }
 
-// answerChallenge answers the challenge of the current address. It returns false if it cannot be answered.
+// answerChallenge computes the credentials for the challenge of the current address. It returns false if the challenge
+// cannot be answered.
 func (d *delivery) answerChallenge(m *transport.Received) bool {
 	if d.message.Credentials == nil {
 		return false

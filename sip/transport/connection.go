@@ -73,7 +73,7 @@ func (c *Connection) dial() {
 	c.start(raw)
 }
 
-// untilClosed returns a context that ends after limit or with the connection.
+// untilClosed returns a context that ends after limit, or earlier when the connection is closed.
 func (c *Connection) untilClosed(limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	go func() {
@@ -86,7 +86,7 @@ func (c *Connection) untilClosed(limit time.Duration) (context.Context, context.
 	return ctx, cancel
 }
 
-// acceptTLS waits for the TLS handshake of an inbound connection.
+// acceptTLS performs the TLS handshake of an inbound connection. Then it starts the connection.
 func (c *Connection) acceptTLS(raw *tls.Conn) {
 	defer c.pool.t.cfg.Recover("handshake", c.drop)
 	ctx, cancel := c.untilClosed(c.pool.handshakeTimeout)
@@ -107,7 +107,7 @@ func handshake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
 	return conn, nil
 }
 
-// start starts the reader and the writer.
+// start starts writing queued messages, and passes the connection to sipgo, which reads it.
 func (c *Connection) start(raw net.Conn) {
 	c.Conn, c.r, c.local = raw, bufio.NewReaderSize(raw, 4096), addrPortOf(raw.LocalAddr())
 	c.pool.t.sockets.Store(string(c.name), c)
@@ -140,7 +140,7 @@ func (c *Connection) failQueued(err error) {
 	}
 }
 
-// drop removes the connection. It may be called repeatedly, from any goroutine.
+// drop closes the connection and removes it from the pool. It may be called repeatedly, from any goroutine.
 func (c *Connection) drop() {
 	c.once.Do(func() {
 		close(c.closed)
@@ -151,7 +151,7 @@ func (c *Connection) drop() {
 	})
 }
 
-// send queues a message.
+// send queues a message for the connection. It returns an error if the connection is closed or its queue is full.
 func (c *Connection) send(p Outgoing) error {
 	if c.isClosed() {
 		return net.ErrClosed
@@ -186,8 +186,8 @@ func (c *Connection) writeLoop() {
 	}
 }
 
-// writeMessage writes a message. A message that begins a call is not written if the call gate has been closed
-// since, because it may have waited long for the connection.
+// writeMessage writes a message to the connection. A message that begins a call is checked by the call gate again,
+// because calls may have been suspended while it waited for the connection.
 func (c *Connection) writeMessage(p Outgoing) error {
 	if p.BeginsCall {
 		enters := c.pool.t.cfg.CallGate.EnterCall(p.MayBegin)
@@ -228,14 +228,14 @@ func (c *Connection) Close() error {
 	return nil
 }
 
-// RemoteAddr returns the key under which sipgo stores the connection.
+// RemoteAddr returns a unique name instead of the peer's address, because sipgo stores the connection under it.
 func (c *Connection) RemoteAddr() net.Addr { return c.name }
 
-// LocalAddr returns a second unique key, because sipgo stores the connection under this one too.
+// LocalAddr returns a second unique name, because sipgo also stores the connection under its local address.
 func (c *Connection) LocalAddr() net.Addr { return c.name + "/local" }
 
-// Read returns exactly one message that passed the filter and that the parser accepts without a panic. sipgo parses
-// streams on a goroutine of its own, where a panic cannot be recovered.
+// Read returns exactly one message that the ingress filter admits and that the parser accepts. The parser is tried here
+// first, because sipgo parses streams on its own goroutine, where a panic cannot be recovered.
 func (c *Connection) Read(b []byte) (int, error) {
 	for {
 		frame, err := c.readFrame()
@@ -259,8 +259,8 @@ func (c *Connection) Read(b []byte) (int, error) {
 	}
 }
 
-// readFrame reads one message within headerTimeout from its first byte. errNoLength reports that the end of the
-// message is unknown, so the message is refused.
+// readFrame reads one message. The message must be complete within headerTimeout after its first byte. The error
+// errNoLength reports a message without Content-Length, which is refused because its end is unknown.
 func (c *Connection) readFrame() ([]byte, error) {
 	if err := c.skipKeepAlive(); err != nil {
 		return nil, err
@@ -309,7 +309,7 @@ func (c *Connection) readFrame() ([]byte, error) {
 	return append(frame, body...), nil
 }
 
-// skipKeepAlive waits for a message and answers keep-alive pings (RFC 5626 §3.5.1).
+// skipKeepAlive waits for the first byte of a message. It answers keep-alive pings before it (RFC 5626 §3.5.1).
 func (c *Connection) skipKeepAlive() error {
 	for crlf := 0; ; crlf++ {
 		limit := idleTimeout

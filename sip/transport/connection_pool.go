@@ -13,16 +13,16 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// connKey identifies a connection. Two outbound TLS connections to the same address are different if their peers
-// had to prove different names.
+// connKey identifies a connection. Two outbound TLS connections to the same address are different connections if the
+// certificates of their peers must have different names.
 type connKey struct {
 	network string
 	addr    netip.AddrPort
 	name    string // name that the peer of an outbound TLS connection has proved
 }
 
-// connectionPool holds the TCP and TLS connections of both directions. To sipgo it is a listener that has accepted
-// all of them. The pool does the dialling, handshakes, framing, limits and writing.
+// connectionPool holds the TCP and TLS connections of both directions. It dials, performs handshakes, splits streams
+// into messages, writes, and applies limits. For sipgo it is a listener that has accepted all of these connections.
 type connectionPool struct {
 	t                *Transport
 	mu               sync.Mutex
@@ -45,7 +45,7 @@ func newConnectionPool(t *Transport) *connectionPool {
 	}
 }
 
-// Accept implements net.Listener for sipgo.
+// Accept implements net.Listener for sipgo. It returns the next inbound or outbound connection that is open.
 func (p *connectionPool) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.accepted:
@@ -55,7 +55,7 @@ func (p *connectionPool) Accept() (net.Conn, error) {
 	}
 }
 
-// Addr implements net.Listener. The pool has no socket of its own.
+// Addr implements net.Listener. It returns a fixed name, because the pool has no socket of its own.
 func (p *connectionPool) Addr() net.Addr { return socketName("127.0.0.1:0") }
 
 // Close ends every connection.
@@ -88,7 +88,7 @@ func (p *connectionPool) acceptFrom(l streamListener) {
 			return
 		}
 		if err != nil {
-			// Most likely the process is out of file descriptors: wait until some are closed.
+			// Most likely the process has no free file descriptors, so wait until some are closed.
 			time.Sleep(50 * time.Millisecond) //nolint:forbidigo // the listener has a goroutine of its own, no mailbox
 			continue
 		}
@@ -102,8 +102,8 @@ func (p *connectionPool) acceptFrom(l streamListener) {
 	}
 }
 
-// admit reserves a connection for an admitted host within its rate. A refused connection costs one accept and one
-// close.
+// admit reserves a pool entry for a connection from an admitted host within its rate. It returns nil if the connection is
+// refused.
 func (p *connectionPool) admit(l streamListener, remote netip.AddrPort) *Connection {
 	source := Source{Addr: remote, Network: l.network}
 	known, admitted := p.t.cfg.AdmitConnection(source)
@@ -122,8 +122,8 @@ func (p *connectionPool) admit(l streamListener, remote netip.AddrPort) *Connect
 	return nil
 }
 
-// reserve adds a connection that is not open yet. nil: the pool is full or closed, or the key is in use. Only
-// inbound connections count against the limits. Unknown hosts may use three quarters of the limit.
+// reserve adds a connection that is not open yet to the pool. It returns nil if the pool is full or closed, or the key is
+// in use. Only inbound connections count toward the limits. Unknown hosts may use three quarters of the total limit.
 func (p *connectionPool) reserve(key connKey, inbound, known bool) *Connection {
 	host, most := ratelimit.Subnet(key.addr.Addr()), p.t.cfg.MaxConnections
 	if !known {
@@ -170,14 +170,15 @@ func (p *connectionPool) remove(c *Connection) {
 	}
 }
 
-// inboundFrom returns the connection that the peer of a flow has opened; nil: it is closed.
+// inboundFrom returns the connection that the peer of a flow has opened; nil if it is closed.
 func (p *connectionPool) inboundFrom(f Flow) *Connection {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.conns[connKey{network: f.Network, addr: f.Addr}]
 }
 
-// connect returns the connection to an address. If there is none, it is dialled in the background.
+// connect returns the connection to the address of a flow. If there is none, connect dials in the background. It returns
+// nil if the pool is closed.
 func (p *connectionPool) connect(f Flow) *Connection {
 	key := connKey{network: f.Network, addr: f.Addr}
 	if f.Network == resolve.TLS {

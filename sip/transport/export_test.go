@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// MaxStream bounds the header section and the body of a message on a stream, each.
+// MaxStream is the maximum size in bytes of the header section, and also of the body, of a message on a stream.
 const MaxStream = maxStream
 
-// finishedStream is a connection whose peer has sent all its data.
+// finishedStream is a fake connection whose peer has sent all its data.
 type finishedStream struct {
 	net.Conn
 	r *bytes.Reader
@@ -19,7 +19,7 @@ type finishedStream struct {
 func (s finishedStream) Read(b []byte) (int, error)      { return s.r.Read(b) }
 func (s finishedStream) SetReadDeadline(time.Time) error { return nil }
 
-// SplitStream returns the messages of a stream up to the first error.
+// SplitStream returns the messages in the bytes of a stream, up to the first error.
 func SplitStream(b []byte) (all [][]byte) {
 	s := finishedStream{r: bytes.NewReader(b)}
 	c := &Connection{Conn: s, pool: &connectionPool{headerTimeout: time.Minute}, r: bufio.NewReaderSize(s, 4096), out: make(chan Outgoing, len(b)), closed: make(chan struct{})}

@@ -17,7 +17,7 @@ type Source struct {
 	Network string
 }
 
-// Flow is the path by which messages of a dialog are sent or received.
+// Flow is the network path to or from a peer: transport, address and, if known, the socket or connection.
 type Flow struct {
 	Network      string
 	Addr         netip.AddrPort

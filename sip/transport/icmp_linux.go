@@ -11,15 +11,15 @@ func EnableICMPErrors(conn *net.UDPConn) {
 	if err != nil {
 		return
 	}
-	// If this fails, an unreachable target is treated as silent, which takes longer.
+	// If this fails, a request to an unreachable target fails only after the timeout of a target that does not answer.
 	_ = raw.Control(func(fd uintptr) {
 		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IP, syscall.IP_RECVERR, 1)
 		_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_IPV6, syscall.IPV6_RECVERR, 1)
 	})
 }
 
-// ReadICMPErrors empties the error queue of a socket. It returns the beginnings of the sent datagrams that could
-// not be delivered.
+// ReadICMPErrors empties the error queue of a socket. For each datagram that could not be delivered, it returns the
+// beginning of that datagram.
 func ReadICMPErrors(conn *net.UDPConn) [][]byte {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 	burstSeconds = 2
 )
 
-// IngressFilter decides on raw bytes, before the parser and before anything is stored. It knows the rate of each
-// source and the hosts of live dialogs.
+// IngressFilter holds the data by which raw bytes are admitted or dropped before they are parsed: the message rate of
+// each source, and the hosts of live dialogs.
 type IngressFilter struct {
 	rates *ratelimit.Limiter // messages, by source
 	mu    sync.Mutex
@@ -41,14 +41,14 @@ func (g *IngressFilter) HasPeer(a netip.Addr) bool {
 	return g.peers[a] > 0
 }
 
-// AddPeer counts a live dialog of a host.
+// AddPeer adds one live dialog to the count of a host.
 func (g *IngressFilter) AddPeer(a netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.peers[a]++
 }
 
-// RemovePeer undoes AddPeer.
+// RemovePeer removes one live dialog from the count of a host.
 func (g *IngressFilter) RemovePeer(a netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,15 +57,15 @@ func (g *IngressFilter) RemovePeer(a netip.Addr) {
 	}
 }
 
-// Size returns the number of sources with a rate and of hosts with a live dialog.
+// Size returns the number of stored token buckets, and of hosts with a live dialog.
 func (g *IngressFilter) Size() (sources, peers int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.rates.Len(), len(g.peers)
 }
 
-// IsWellFormed rejects bytes that the parser would accept wrongly: lines that end in a bare CR or LF, NUL, too many
-// lines.
+// IsWellFormed returns false for bytes that the parser must not get: a bad first word, lines that end in a bare CR or
+// LF, a NUL, or too many lines.
 func IsWellFormed(b []byte) bool {
 	end := bytes.Index(b, []byte("\r\n\r\n"))
 	if end < 0 {

@@ -17,7 +17,7 @@ const (
 	maxLocalAddresses = 1024
 )
 
-// SocketAt returns the UDP socket that is bound to an address; nil: there is none.
+// SocketAt returns the UDP socket that is bound to an address; nil if there is none.
 func (t *Transport) SocketAt(local netip.AddrPort) *UDPSocket {
 	for _, s := range t.udp {
 		if local.IsValid() && s.local == local {
@@ -27,10 +27,10 @@ func (t *Transport) SocketAt(local netip.AddrPort) *UDPSocket {
 	return nil
 }
 
-// SocketIndex returns the index of a UDP socket among the listeners; -1: it is none of them.
+// SocketIndex returns the index of a UDP socket among the UDP listeners; -1 if it is none of them.
 func (t *Transport) SocketIndex(s *UDPSocket) int { return slices.Index(t.udp, s) }
 
-// SocketByIndex returns the UDP socket at an index; nil: there is none.
+// SocketByIndex returns the UDP socket with an index; nil if the index is invalid.
 func (t *Transport) SocketByIndex(i int) *UDPSocket {
 	if i < 0 || i >= len(t.udp) {
 		return nil
@@ -46,8 +46,8 @@ func canReach(bound, to netip.Addr) bool {
 	return bound.Is4() == to.Is4()
 }
 
-// SocketTo returns the UDP socket for a destination. Of the sockets that can reach it, the one bound to the
-// system's source address for this destination is preferred.
+// SocketTo returns the UDP socket for sending to a destination. It prefers the socket that is bound to the address from
+// which the operating system would send.
 func (t *Transport) SocketTo(to netip.AddrPort) *UDPSocket {
 	if len(t.udp) == 1 {
 		return t.udp[0]
@@ -78,7 +78,7 @@ func (t *Transport) bestAddress(bound []netip.Addr, to netip.AddrPort) int {
 	return first
 }
 
-// LocalAddr returns the local address of a flow; zero: not known yet.
+// LocalAddr returns the local address of a flow, for Via and Contact. It is zero if the address is not known yet.
 func (t *Transport) LocalAddr(f Flow) netip.AddrPort {
 	switch {
 	case f.Socket != nil:
@@ -90,7 +90,7 @@ func (t *Transport) LocalAddr(f Flow) netip.AddrPort {
 		return netip.AddrPort{}
 	}
 	if f.Connection != nil {
-		// The peer knows this connection only. A new request of the peer goes to the listener.
+		// A connection that this side opened has an ephemeral port. The peer sends new requests to a listener instead.
 		if i := slices.IndexFunc(t.listeners, func(l streamListener) bool {
 			return l.network == f.Network && l.local.Port() == f.Connection.local.Port()
 		}); i >= 0 {
@@ -113,7 +113,8 @@ func (t *Transport) LocalAddr(f Flow) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// isPrivate reports whether a peer gets the address of the listener instead of the public address.
+// isPrivate reports whether a peer is in a private network. Via and Contact for such a peer have the address of the
+// listener instead of the public address.
 func (t *Transport) isPrivate(peer netip.Addr) bool {
 	return peer.IsLoopback() || slices.ContainsFunc(t.cfg.Private, func(p netip.Prefix) bool { return p.Contains(peer) })
 }
@@ -138,7 +139,7 @@ func (t *Transport) SentBy(f Flow) string {
 	return netip.AddrPortFrom(ip, port).String()
 }
 
-// PublicHost returns the host of SentBy; an IPv6 address is in brackets.
+// PublicHost returns the host that Via and Contact carry for a flow. An IPv6 address is in brackets.
 func (t *Transport) PublicHost(f Flow) string {
 	host, _, err := net.SplitHostPort(t.SentBy(f))
 	if err != nil {
@@ -150,7 +151,7 @@ func (t *Transport) PublicHost(f Flow) string {
 	return host
 }
 
-// localAddresses caches the address from which the system sends to a peer.
+// localAddresses caches the local addresses from which the operating system sends to peers.
 type localAddresses struct {
 	mu     sync.Mutex
 	byPeer map[netip.Addr]localAddress
@@ -161,7 +162,7 @@ type localAddress struct {
 	until time.Time
 }
 
-// sourceAddress asks the system for the source address towards a peer. Nothing is sent.
+// sourceAddress returns the local address from which the operating system would send to a peer. It sends nothing.
 func (o *localAddresses) sourceAddress(peer netip.AddrPort) netip.Addr {
 	local := netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	if !peer.IsValid() || peer.Port() == 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// NextHop is the destination of a request that a URI names: a flow, or a name to look up.
+// NextHop is the destination to which a URI sends a request. If Lookup is set, its host name must be resolved first.
 type NextHop struct {
 	Flow
 	Lookup *resolve.Target
 }
 
-// NextHop returns the next hop of a URI that a peer has named. If the URI cannot be used or must not be reached, it
-// returns have, the current flow of the dialog.
+// NextHop returns the destination of requests to a URI that a peer has named. If the URI cannot be used or must not be
+// reached, it returns have, the current flow of the dialog.
 func (t *Transport) NextHop(uri string, have Flow) NextHop {
 	var parsed sipmsg.Uri
 	if err := sipmsg.ParseUri(uri, &parsed); err != nil || parsed.Host == "" {

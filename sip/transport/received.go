@@ -16,7 +16,7 @@ type Received struct {
 
 	Flow       Flow
 	QueueDelay time.Duration // how long the message waited before it was read
-	Relay      *RelayInfo    // statement of the relaying node; nil: the message was not relayed
+	Relay      *RelayInfo    // content of the relay header; nil: the message was not relayed
 	Raw        []byte        // bytes as received, in the reader's buffer; nil once the message is handled
 	Traced     bool          // the message and its responses belong to a traced dialog
 	TraceTag   string        // tag of that dialog
@@ -36,8 +36,8 @@ func (m *Received) ViaWithReceived() string {
 	return top.Value()
 }
 
-// ResponseFlow returns the flow of a response: back to the source (RFC 3581) or, without rport, to the port in the
-// Via.
+// ResponseFlow returns the flow of a response to m. It leads back to the source (RFC 3581) or, if the Via has no rport,
+// to the port in the Via.
 func (m *Received) ResponseFlow() Flow {
 	to := m.Flow
 	if to.Network == resolve.UDP && !message.HasParam(m.Vias[0].Params, "rport") {
@@ -58,8 +58,8 @@ func (m *Received) Source() Source {
 	return Source{Addr: m.Flow.Addr, Network: m.Flow.Network}
 }
 
-// MaxResponseSize returns the maximum size of a response to a source that may be forged. It is the size of the
-// request and of the Via that the relaying node removes.
+// MaxResponseSize returns the maximum size of a response to a source that may be forged, so that it is not larger than
+// the request. For a relayed request, the Via that the relaying node removes from the response is added.
 func (m *Received) MaxResponseSize() int {
 	if m.Relay != nil && m.Relay.Direction == RelayIn {
 		return m.Relay.Size + len("Via: \r\n") + len(m.ViaWithReceived())
@@ -76,7 +76,7 @@ func (m *Received) ObservedFlow() Flow {
 	return f
 }
 
-// RelayNode returns the UDP address of the node that relayed a request; zero: the request was not relayed.
+// RelayNode returns the UDP address of the node that relayed a request; zero if the request was not relayed.
 func (m *Received) RelayNode() netip.AddrPort {
 	if m.Relay == nil || m.Relay.Direction != RelayIn || m.Relay.NodePort == 0 {
 		return netip.AddrPort{}
@@ -84,7 +84,7 @@ func (m *Received) RelayNode() netip.AddrPort {
 	return netip.AddrPortFrom(m.Flow.Addr.Addr(), m.Relay.NodePort)
 }
 
-// Clone returns a copy of a message that does not use the reader's buffer.
+// Clone returns a copy of a message that stays valid after the reader has reused its buffer.
 func (m *Received) Clone() *Received {
 	c := *m
 	c.Raw = bytes.Clone(m.Raw)

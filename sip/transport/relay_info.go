@@ -12,8 +12,8 @@ const (
 	RelayBack RelayDirection = 'b' // a response, to the sender of the request
 )
 
-// RelayInfo is what a node states about a message that it relays. A MAC with the key that all nodes share proves
-// the statement.
+// RelayInfo is the content of the relay header, in which a node states the source or destination of a message that it
+// relays. A MAC with the key that all nodes share authenticates the header.
 type RelayInfo struct {
 	Direction RelayDirection
 	Peer      Source         // the sender of a request, or the destination of the message

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetDSCP sets the DSCP of a socket before it is bound or connected. 0 leaves it to the system. If the kernel
-// refuses, the socket is used without the DSCP.
+// SetDSCP sets the DSCP of a socket before it is bound or connected. With 0 the system default stays. If the kernel
+// refuses the DSCP, the socket is used without it.
 func SetDSCP(dscp int, raw syscall.RawConn) error {
 	if dscp == 0 {
 		return nil
@@ -31,10 +31,11 @@ func EnableArrivalTimes(conn *net.UDPConn) {
 	_ = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1) })
 }
 
-// clockJump is longer than any datagram waits. A longer wait means that the clock was set.
+// clockJump is longer than a datagram can wait in the kernel. A longer measured wait means that the system clock was
+// changed.
 const clockJump = 30 * time.Second
 
-// QueueDelay returns how long ago the kernel received a datagram; 0: unknown.
+// QueueDelay returns how long a datagram has waited since the kernel received it; 0 if that is unknown.
 func QueueDelay(control []byte) time.Duration {
 	for len(control) > 0 {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(control)

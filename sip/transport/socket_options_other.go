@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// SetDSCP does nothing: the DSCP is left to the system.
+// SetDSCP does nothing, so the sockets use the system's default DSCP.
 func SetDSCP(int, syscall.RawConn) error { return nil }
 
-// EnableArrivalTimes does nothing: arrival times are unknown.
+// EnableArrivalTimes does nothing, because arrival times are not available on this system.
 func EnableArrivalTimes(*net.UDPConn) {}
 
-// QueueDelay returns 0: arrival times are unknown.
+// QueueDelay returns 0, because arrival times are not available on this system.
 func QueueDelay([]byte) time.Duration { return 0 }

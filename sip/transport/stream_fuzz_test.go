@@ -14,8 +14,8 @@ const invite = "INVITE sip:+15551000@127.0.0.1:5060 SIP/2.0\r\n" +
 	"From: \"Ann\" <sip:+15552000@127.0.0.1>;tag=caller\r\nTo: <sip:+15551000@127.0.0.1>\r\nCall-ID: in-1\r\n" +
 	"CSeq: 10 INVITE\r\nMax-Forwards: 70\r\nContact: <sip:peer@127.0.0.1:5070>\r\nContent-Length: 0\r\n\r\n"
 
-// FuzzStream: a stream is split into messages by their headers only. The messages together with keep-alives are the
-// whole stream.
+// FuzzStream: a stream is split into messages by the Content-Length of their headers. The messages and the keep-alives
+// between them together are the whole stream.
 func FuzzStream(f *testing.F) {
 	for _, b := range siptest.TortureMessages(f) {
 		f.Add(b)

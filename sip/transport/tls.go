@@ -15,15 +15,15 @@ var errNoCertificate = errors.New("sip: TLS without a certificate")
 
 // TLS configures TLS connections, with TLS 1.2 or newer.
 type TLS struct {
-	// Certificate is called at each handshake, as the server, and as a client if the server requests a certificate.
-	// nil: there is no certificate, and a TLS listener is impossible.
+	// Certificate returns the certificate of this side. It is called at each handshake with a client, and with a server
+	// that requests a client certificate. If it is nil, there is no certificate, and a TLS listener is impossible.
 	Certificate func() (*tls.Certificate, error)
 	// Others are further certificates. One of them is used if it has the name that the client requests (SNI) and
 	// Certificate does not.
 	Others []func() (*tls.Certificate, error)
-	// Roots verify the certificates of called peers. nil: the root certificates of the machine.
+	// Roots verify the certificates of peers to which this side connects. Default: the root certificates of the machine.
 	Roots *x509.CertPool
-	// Clients, if set, must have issued the certificate of each peer that connects.
+	// Clients are the authorities of client certificates. If set, each connecting peer needs a certificate of one of them.
 	Clients *x509.CertPool
 }
 
@@ -59,8 +59,8 @@ func (t *TLS) certificateFor(hello *tls.ClientHelloInfo) (*tls.Certificate, erro
 	return first, err
 }
 
-// ClientConfig returns the TLS configuration for outbound connections. Each connection adds the name that its peer
-// has to prove (RFC 5922 §7.2).
+// ClientConfig returns the TLS configuration for outbound connections. The caller adds the name that the certificate of
+// the peer must have (RFC 5922 §7.2).
 func (t *TLS) ClientConfig() *tls.Config {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(256)}
 	if t == nil {
@@ -73,9 +73,9 @@ func (t *TLS) ClientConfig() *tls.Config {
 	return conf
 }
 
-// CertificateFiles returns a TLS.Certificate that reads a certificate chain and its key from PEM files. They are
-// read again at the next handshake after one of the files has changed. A pair that does not match or cannot be
-// read, such as a half-written one, is logged once. The previous pair stays in use, and each handshake tries again.
+// CertificateFiles returns a TLS.Certificate that reads a certificate chain and its key from PEM files. After one of the
+// files has changed, the next handshake reads both again. If the pair does not match or cannot be read, for example
+// because it is half-written, this is logged once. Then the previous pair stays in use, and each handshake tries again.
 // log may be nil.
 func CertificateFiles(chain, key string, log *slog.Logger) func() (*tls.Certificate, error) {
 	if log == nil {
@@ -89,7 +89,7 @@ type certificateFiles struct {
 	chain, key string
 	log        *slog.Logger
 	mu         sync.Mutex
-	seen       [2]fileMark // of the loaded pair
+	seen       [2]fileMark // times and sizes of the files of the loaded pair
 	refused    string      // why the current files cannot be used, as logged
 	loaded     *tls.Certificate
 }

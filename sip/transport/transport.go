@@ -38,7 +38,7 @@ var ErrNoListener = errors.New("sip: no listener for this transport")
 
 var errOverflow = errors.New("sip: the send queue of the connection is full")
 
-// ErrCallsSuspended reports that no call may begin now; see CallGate.
+// ErrCallsSuspended reports that the CallGate does not allow an INVITE that begins a call.
 var ErrCallsSuspended = errors.New("sip: outbound calls are suspended")
 
 // Config configures a Transport. With only Listen set, no message is admitted. The functions are called by the
@@ -70,15 +70,15 @@ type Config struct {
 	CallGate        CallGate
 }
 
-// CallGate decides whether an INVITE that begins a call may be sent now.
+// CallGate decides whether an INVITE that begins a call may be sent at this moment.
 type CallGate interface {
-	// EnterCall is called before the INVITE is written, and LeaveCall after it, whatever EnterCall returned. may is
-	// the check of this call; nil: none.
+	// EnterCall is called before the INVITE is written, and LeaveCall after it, even if EnterCall returned false. may is
+	// an additional check of this call and may be nil.
 	EnterCall(may func() bool) bool
 	LeaveCall()
 }
 
-// Counts are totals since the start.
+// Counts are numbers of messages since the start.
 type Counts struct {
 	Received, Sent, Rejected, Errors                           atomic.Uint64
 	DroppedUnknown, DroppedRate, DroppedSize, DroppedMalformed atomic.Uint64
@@ -137,7 +137,7 @@ func New(cfg Config) (*Transport, error) {
 		addresses: localAddresses{byPeer: make(map[netip.Addr]localAddress)}, closed: make(chan struct{}),
 	}
 	t.Bind, t.pool = t.bindUDP, newConnectionPool(t)
-	// sipgo would log whole messages of unknown sources.
+	// The logger of sipgo is silenced, because sipgo would log whole messages of unknown sources.
 	t.layer = sipmsg.NewTransportLayer(net.DefaultResolver, t.parser, nil, sipmsg.WithTransportLayerLogger(silent))
 	t.layer.OnMessage(t.handle)
 	return t, nil
@@ -203,7 +203,8 @@ func (t *Transport) Close() error {
 	return err
 }
 
-// read serves one socket. A panic in the parser costs one message.
+// read runs serve, sipgo's reader of one socket, and runs it again after a panic in the parser. Such a panic loses one
+// message.
 func (t *Transport) read(serve func() error) {
 	for {
 		func() {
@@ -239,7 +240,7 @@ func (t *Transport) Connections() int { return t.pool.size() }
 // HasUDP reports whether a UDP socket is open.
 func (t *Transport) HasUDP() bool { return len(t.udp) > 0 }
 
-// Network returns network if there is a listener for it, otherwise UDP.
+// Network returns the given network if there is a listener for it, otherwise UDP.
 func (t *Transport) Network(network string) string {
 	if network != resolve.UDP && !slices.ContainsFunc(t.listeners, func(l streamListener) bool { return l.network == network }) {
 		return resolve.UDP
@@ -247,13 +248,13 @@ func (t *Transport) Network(network string) string {
 	return network
 }
 
-// Parse parses one message. It panics if the parser does.
+// Parse parses one message. It does not recover a panic of sipgo's parser.
 func (t *Transport) Parse(b []byte) (sipmsg.Message, error) { return t.parser.ParseSIP(b) }
 
 // ParserPoolSize returns the number of UDP addresses that sipgo stores, which it never removes.
 func (t *Transport) ParserPoolSize() int { return t.layer.Pool(resolve.UDP).Size() }
 
-// canParse parses a message where a panic can be recovered.
+// canParse reports whether sipgo's parser accepts a message, and recovers a panic of the parser.
 func (t *Transport) canParse(b []byte) (ok bool) {
 	defer t.cfg.Recover("parse", func() { ok = false })
 	_, err := t.parser.ParseSIP(b)
@@ -278,7 +279,8 @@ func (t *Transport) handle(in sipmsg.Message) {
 	}
 }
 
-// admit decides whether one message is parsed. It returns the statement of the node that relayed the message.
+// admit decides whether one message is parsed. It returns the content of the relay header, if another node has relayed
+// the message.
 func (t *Transport) admit(b []byte, from netip.AddrPort, network string, limit int) (relay *RelayInfo, ok bool) {
 	if len(b) <= 4 {
 		return nil, false // keep-alive
@@ -328,7 +330,7 @@ func (t *Transport) refuseUnreadable(a Arrival) {
 	}
 }
 
-// Send sends a message without waiting.
+// Send sends a message, or queues it for a connection, without waiting.
 func (t *Transport) Send(to Flow, o Outgoing) error {
 	select {
 	case <-t.closed:
@@ -375,7 +377,7 @@ func (t *Transport) sendDatagram(to Flow, o Outgoing) error {
 	return s.write(o.Bytes, to.Addr)
 }
 
-// InboundConnection returns the connection that the peer of a flow has opened; nil: it is closed.
+// InboundConnection returns the connection that the peer of a flow has opened; nil if it is closed.
 func (t *Transport) InboundConnection(f Flow) *Connection { return t.pool.inboundFrom(f) }
 
 // SetTimeouts sets the time limits for the header section of a message and for a TLS handshake. Call it before

@@ -17,7 +17,7 @@ const (
 	maxReadErrors = 1000 // in a row, before the socket is closed
 )
 
-// PacketConn has the methods of a UDP socket that are used. Tests provide their own.
+// PacketConn has those methods of a UDP socket that the transport uses. Tests provide their own sockets.
 type PacketConn interface {
 	net.PacketConn
 	ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error)
@@ -30,9 +30,9 @@ type socketName string
 func (socketName) Network() string  { return "sip" }
 func (e socketName) String() string { return string(e) }
 
-// UDPSocket is a UDP socket as sipgo's reader sees it. It passes on admitted datagrams only. It shows sipgo one
-// constant source address, because sipgo's pool never removes an address. One goroutine reads, parses and handles
-// the datagrams of a socket, so the source of the current datagram is a field.
+// UDPSocket is a UDP socket as sipgo's reader sees it. It returns only admitted datagrams. It shows sipgo one constant
+// source address, because sipgo's pool never removes an address. One goroutine reads, parses and handles the datagrams
+// of a socket, so the source of the current datagram is stored in a field.
 type UDPSocket struct {
 	PacketConn
 	t       *Transport
@@ -65,7 +65,7 @@ func (t *Transport) bindUDP(ctx context.Context, addr string) (PacketConn, error
 	if !ok {
 		return nil, errors.Join(errors.New("sip: not a UDP socket"), pc.Close())
 	}
-	// The kernel may grant smaller buffers: then bursts are lost and retransmitted.
+	// The kernel may grant smaller buffers. Then datagrams of a burst are lost and retransmitted.
 	_ = conn.SetReadBuffer(socketBuffer)
 	_ = conn.SetWriteBuffer(socketBuffer)
 	EnableICMPErrors(conn)
@@ -73,7 +73,7 @@ func (t *Transport) bindUDP(ctx context.Context, addr string) (PacketConn, error
 	return conn, nil
 }
 
-// ReadFrom returns the next datagram that is admitted.
+// ReadFrom returns the next datagram that the ingress filter admits.
 func (s *UDPSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 	if !s.handled {
 		s.t.refuseUnreadable(s.arrival())
@@ -97,7 +97,7 @@ func (s *UDPSocket) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// readDatagram reads a datagram and, if the kernel reports it, how long the datagram has waited.
+// readDatagram reads a datagram. If the kernel reports arrival times, it stores how long the datagram has waited.
 func (s *UDPSocket) readDatagram(b []byte) (int, netip.AddrPort, error) {
 	conn, ok := s.PacketConn.(*net.UDPConn)
 	if !ok {
@@ -116,7 +116,8 @@ func (s *UDPSocket) arrival() Arrival {
 	return Arrival{Flow{Network: resolve.UDP, Addr: s.current, Socket: s}, s.raw, s.waited, s.relay}
 }
 
-// write sends one datagram. It may report an ICMP error of an earlier datagram, so it tries again.
+// write sends one datagram. The kernel may report an ICMP error of an earlier datagram instead of sending, so write tries
+// up to three times.
 func (s *UDPSocket) write(b []byte, to netip.AddrPort) error {
 	var err error
 	for range 3 {
@@ -133,15 +134,15 @@ func (s *UDPSocket) write(b []byte, to netip.AddrPort) error {
 	return fmt.Errorf("sip: send to %s: %w", to, err)
 }
 
-// readErrors reads ICMP errors from the socket. Each error carries the beginning of a sent datagram, whose
-// identifiers name the transaction.
+// readErrors reads ICMP errors from the socket and reports each to Config.Undelivered. An error carries the beginning of
+// the sent datagram, which identifies its transaction.
 func (s *UDPSocket) readErrors() {
 	conn, ok := s.PacketConn.(*net.UDPConn)
 	if !ok {
 		return
 	}
 	for _, payload := range ReadICMPErrors(conn) {
-		// On another goroutine, because the current one may hold the lock of the dialog.
+		// Undelivered runs on a new goroutine, because the current one may hold the lock of the dialog.
 		go s.t.cfg.Undelivered(payload)
 	}
 }

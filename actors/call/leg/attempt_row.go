@@ -6,16 +6,16 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// dialogRoom is the capacity in bytes that holds most encoded dialogs.
+// dialogRoom is the initial buffer size in bytes for an encoded dialog. Most dialogs fit into it.
 const dialogRoom = 512
 
-// EncodeDialog encodes a dialog for the row of an attempt.
+// EncodeDialog encodes the state of a SIP dialog for the database row of a call attempt.
 func EncodeDialog(s sip.DialogState) ([]byte, error) {
 	return domain.AppendRow(make([]byte, 0, dialogRoom), &s)
 }
 
-// NewRow returns the row of a leg that is committed before its INVITE. The row suffices to cancel the leg after a
-// crash.
+// NewRow returns the entry of a leg for the database row of its call attempt, committed before the INVITE. The entry
+// suffices to cancel the leg after a crash.
 func NewRow(number int, trunkID string, state sip.DialogState) domain.AttemptLeg {
 	row := domain.AttemptLeg{Number: number, TrunkID: trunkID, SIPCallID: state.CallID}
 	if b, err := domain.AppendRow(make([]byte, 0, dialogRoom/2), &state); err == nil {
@@ -24,13 +24,13 @@ func NewRow(number int, trunkID string, state sip.DialogState) domain.AttemptLeg
 	return row
 }
 
-// DialogOpener returns the dialog of a leg before its INVITE is sent.
+// DialogOpener computes the SIP Call-ID and the dialog state of a leg before its INVITE is sent.
 type DialogOpener interface {
 	CallID(attempt string, leg int) string
 	InitialState(in sip.Invite) sip.DialogState
 }
 
-// FirstRow returns the row of the first leg for the commit that opens the call.
+// FirstRow returns the entry of the first leg for the commit that opens the call.
 func FirstRow(ua DialogOpener, callID string, slot *trunk.Slot, to, from string) domain.AttemptLeg {
 	return NewRow(1, slot.Trunk().ID, OpeningState(ua, callID, 1, slot, to, from))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/dnc"
 )
 
-// IsListed reports whether a number is on one of the do-not-call lists in s. It may block. On an error the number
-// is not called.
+// IsListed reports whether a number is on one of the do-not-call lists that s selects. It may block. After an error the
+// number is not called.
 type IsListed func(ctx context.Context, s dnc.ScrubRules, e164 string) (bool, error)
 
 // BlockedError reports that a number must not be called. cause is set if the do-not-call lists could not be
@@ -25,7 +25,7 @@ func (b *BlockedError) Error() string {
 	return "call: the number is on a do-not-call list"
 }
 
-// Code is the error code in the record of a transfer.
+// Code returns the error code that the record of a transfer shows.
 func (b *BlockedError) Code() domain.Code {
 	if b.cause != nil {
 		return domain.CodeUnavailable
@@ -33,8 +33,8 @@ func (b *BlockedError) Code() domain.Code {
 	return domain.CodeDNCBlocked
 }
 
-// CheckDoNotCall checks a number right before its INVITE or REFER. The error is a *BlockedError. A nil listed
-// allows every number.
+// CheckDoNotCall checks a number right before its INVITE or REFER. It returns a *BlockedError if the number must not be
+// called. A nil listed function allows every number.
 func CheckDoNotCall(ctx context.Context, listed IsListed, s dnc.ScrubRules, e164 string) error {
 	if listed == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/sip/registrar"
 )
 
-// forkedDialog is a call to several contacts of a phone (forking). It represents all of them until one contact
-// answers. Then Resources replaces it by the dialog of that contact.
+// forkedDialog is a call to several contacts of a phone (forking). It represents the dialogs with all contacts until one
+// contact answers. Then Resources replaces it by the dialog with that contact.
 type forkedDialog struct {
 	Dialog // to the first contact
 	all    *forking.Call

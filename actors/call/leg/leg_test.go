@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// fakeDialog records how it is ended and answers offers with reofferResult.
+// fakeDialog records how a test ends it. It answers re-INVITE offers with reofferResult.
 type fakeDialog struct {
 	leg.Dialog
 	ends          chan string
@@ -34,7 +34,7 @@ func (d *fakeDialog) Bye(_ int, text string)                           { d.ends 
 func (d *fakeDialog) Abandon()                                         { d.ends <- "nothing" }
 func (d *fakeDialog) Reoffer(_ []byte, answered func(sip.OfferResult)) { answered(d.reofferResult) }
 
-// fakeSession records what is done with its SDP.
+// fakeSession is a media session that records accepted SDP and counts the calls of its methods.
 type fakeSession struct {
 	leg.Session
 	accepted []string
@@ -185,7 +185,7 @@ func TestTrunkSettingsDefineTheMediaOptions(t *testing.T) {
 	assert.False(t, peer.IsValid())
 }
 
-// fixedHostUserAgent is a user agent with the same address for every peer.
+// fixedHostUserAgent is a user agent that reports the same own address for every peer.
 type fixedHostUserAgent struct{ leg.UserAgent }
 
 func (fixedHostUserAgent) Host(string, netip.AddrPort) netip.Addr {

@@ -30,7 +30,7 @@ func MediaAddresses(ua UserAgent, slot trunk.Slot, contacts []registrar.Contact)
 	return ua.Host(next.Transport, netip.AddrPortFrom(peer, uint16(next.Port&0xFFFF))), peer
 }
 
-// SetTrunkOptions applies the media settings of a trunk to session options. more lists further networks from which
+// SetTrunkOptions applies the media settings of a trunk to session options. more lists additional networks from which
 // audio is accepted.
 func SetTrunkOptions(o *media.Options, slot trunk.Slot, more []string) {
 	t := slot.Trunk()
@@ -61,8 +61,8 @@ func SetTrunkOptions(o *media.Options, slot trunk.Slot, more []string) {
 	}
 }
 
-// mediaNetworks returns the networks from which a trunk's audio is accepted: its media networks, more, the target
-// and the proxies.
+// mediaNetworks returns the networks from which a trunk's audio is accepted: its media networks, the networks in more,
+// its target and its proxies.
 func mediaNetworks(slot trunk.Slot, more []string) []netip.Prefix {
 	var out []netip.Prefix
 	t := slot.Trunk()
@@ -81,7 +81,7 @@ func mediaNetworks(slot trunk.Slot, more []string) []netip.Prefix {
 	return out
 }
 
-// ParseCodecs returns the codecs with these names; PCMU and PCMA if no name is known.
+// ParseCodecs returns the codecs with these names. It returns PCMU and PCMA if it knows none of the names.
 func ParseCodecs(names []string) []media.Codec {
 	var out []media.Codec
 	for _, n := range names {
@@ -102,7 +102,7 @@ func ParseCodecs(names []string) []media.Codec {
 	return out
 }
 
-// OtherCodecs returns the codecs of a second offer to a target that refused c.
+// OtherCodecs returns the codecs for a second SDP offer to a target that has refused the codecs c.
 func OtherCodecs(c []media.Codec) []media.Codec {
 	if len(c) == 1 && c[0] == media.PCMU {
 		return []media.Codec{media.PCMA}

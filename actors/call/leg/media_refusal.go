@@ -13,7 +13,7 @@ func IsMediaRefusal(err error) bool {
 	return errors.Is(err, media.ErrNoCodec) || errors.Is(err, media.ErrBadSDP) || errors.Is(err, media.ErrRefusedAddress)
 }
 
-// RefusalWarning returns the Warning header (RFC 3261 §20.43) for a refused SDP; nil for other errors.
+// RefusalWarning returns the Warning header (RFC 3261 §20.43) for a refused SDP. It returns nil for other errors.
 func RefusalWarning(err error) []message.Header {
 	switch {
 	case errors.Is(err, media.ErrNoCodec):

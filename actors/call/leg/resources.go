@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Resources are the dialog and the media session of a leg in progress. The actor of the leg and its background work
-// set them. The parent actor releases them if the actor fails. The lock is never held during blocking work.
+// Resources are the dialog and the media session of a leg in progress. The leg's actor and its background work set them.
+// The parent actor releases them if the actor fails. The lock is never held during blocking work.
 type Resources struct {
 	mu        sync.Mutex
 	released  bool // new sessions and dialogs are closed at once
@@ -24,15 +24,15 @@ type Resources struct {
 // NewResources returns the resources of a leg. in is the INVITE of an inbound leg, else nil.
 func NewResources(in *sip.Incoming) *Resources { return &Resources{incoming: in} }
 
-// CancelInvite prevents an INVITE that has not been sent yet.
+// CancelInvite prevents that an INVITE is sent later. It has no effect on an INVITE that was already sent.
 func (r *Resources) CancelInvite() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cancelled = true
 }
 
-// SetSession stores the media session of a leg. It returns false after a release; then the caller must close the
-// session.
+// SetSession stores the media session of a leg. It returns false if the resources are already released. Then the caller
+// must close the session.
 func (r *Resources) SetSession(leg int, s Session) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,8 +43,8 @@ func (r *Resources) SetSession(leg int, s Session) bool {
 	return true
 }
 
-// SetDialog stores the dialog of a leg. It ends the dialog if the resources are released or the leg is not the
-// current one: an INVITE can be refused before Invite returns.
+// SetDialog stores the dialog of a leg. It ends the dialog if the resources are released. It also ends the dialog if
+// leg is not the current leg, because an INVITE can be refused before Invite returns.
 func (r *Resources) SetDialog(leg int, d Dialog) {
 	r.mu.Lock()
 	late, silent := r.released || r.leg != leg, r.silent
@@ -60,8 +60,8 @@ func (r *Resources) SetDialog(leg int, d Dialog) {
 	}
 }
 
-// SetResumedDialog stores the dialog of a resumed call before its media session exists. After a release it ends the
-// dialog and returns false.
+// SetResumedDialog stores the dialog of a resumed call before its media session exists. If the resources are already
+// released, it ends the dialog and returns false.
 func (r *Resources) SetResumedDialog(leg int, d Dialog) bool {
 	r.mu.Lock()
 	if !r.released {
@@ -72,7 +72,7 @@ func (r *Resources) SetResumedDialog(leg int, d Dialog) bool {
 	return !r.Released()
 }
 
-// ReplaceDialog replaces the dialog and returns the former one.
+// ReplaceDialog replaces the dialog of the leg and returns the former one.
 func (r *Resources) ReplaceDialog(leg int, d Dialog) (former Dialog) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,14 +80,14 @@ func (r *Resources) ReplaceDialog(leg int, d Dialog) (former Dialog) {
 	return former
 }
 
-// Session returns the media session; nil: none.
+// Session returns the media session of the leg, or nil if none is open.
 func (r *Resources) Session() Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.session
 }
 
-// Dialog returns the SIP dialog; nil: none.
+// Dialog returns the SIP dialog of the leg, or nil if none exists.
 func (r *Resources) Dialog() Dialog {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *Resources) Dialog() Dialog {
 	return r.dialog
 }
 
-// Recording returns the channel that delivers the recording of the last closed session; nil: no session was closed.
+// Recording returns the channel that delivers the recording of the session closed last, or nil if no session was closed.
 func (r *Resources) Recording() <-chan media.Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,14 +119,15 @@ func (r *Resources) Close() (s media.Stats, had bool) {
 	return s, true
 }
 
-// Released reports whether the resources are released.
+// Released reports whether Release or ReleaseSilently was called.
 func (r *Resources) Released() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.released
 }
 
-// Release ends the dialog and closes the session. Further calls have no effect.
+// Release ends the dialog and closes the media session. An inbound INVITE without a dialog is rejected with 500. Further
+// calls have no effect.
 func (r *Resources) Release() (s media.Stats, had bool) {
 	r.mu.Lock()
 	r.released = true
@@ -141,7 +142,7 @@ func (r *Resources) Release() (s media.Stats, had bool) {
 	return r.Close()
 }
 
-// ReleaseSilently is Release without a message to the peer.
+// ReleaseSilently does the same as Release but sends nothing to the peer.
 func (r *Resources) ReleaseSilently() {
 	r.mu.Lock()
 	r.released, r.silent = true, true
@@ -158,7 +159,7 @@ func abandonDialog(d Dialog) {
 	}
 }
 
-// withoutPanic runs f and discards a panic, which must not end the process.
+// withoutPanic runs f and discards a panic in f, so that the panic does not end the process.
 func withoutPanic(f func()) {
 	defer func() { _ = recover() }()
 	f()

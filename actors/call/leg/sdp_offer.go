@@ -12,8 +12,8 @@ const sipOK = 200
 // ErrNoSession says that the media session of a leg is closed.
 var ErrNoSession = errors.New("call: no media session")
 
-// AcceptAnswer passes the SDP of a 200 response to the session. Without SDP the answer of the provisional response
-// with the tag previewed stays in force (RFC 3261 §13.2.1).
+// AcceptAnswer passes the SDP of a 200 response to the session. If the 200 has no SDP, the SDP of the provisional
+// response with the To tag previewed stays in force (RFC 3261 §13.2.1).
 func AcceptAnswer(s Session, e sip.Answered, previewed string) error {
 	if len(e.Body) == 0 && previewed != "" && previewed == e.State.RemoteTag {
 		return nil
@@ -21,7 +21,7 @@ func AcceptAnswer(s Session, e sip.Answered, previewed string) error {
 	return s.Accept(e.Body)
 }
 
-// AnswerReoffer answers a re-INVITE of the peer. The error says why its SDP was refused.
+// AnswerReoffer answers the SDP offer in a re-INVITE of the peer. The error says why the offer was refused.
 func AnswerReoffer(log *slog.Logger, s Session, e sip.Reoffer) error {
 	if s == nil {
 		e.Reply(500, nil)

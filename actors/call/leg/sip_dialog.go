@@ -1,5 +1,6 @@
-// Package leg holds one leg of a call: its SIP dialog, its media session and its row in the store. The row allows
-// to end the leg after a crash. The package does not depend on the call or its conversation.
+// Package leg holds one leg of a call: its SIP dialog, its media session and its entry in the database row of the call
+// attempt. With that entry the leg can be ended after a crash. The package does not depend on the call or its
+// conversation.
 package leg
 
 import (
@@ -27,19 +28,19 @@ type Dialog interface {
 // UserAgent sends the INVITEs of legs.
 type UserAgent interface {
 	DialogOpener
-	// Host returns the address of this service as a peer sees it; zero if unknown.
+	// Host returns the local address that a peer can reach, or the zero Addr if it is unknown.
 	Host(network string, peer netip.AddrPort) netip.Addr
 	Invite(in sip.Invite) (Dialog, error)
 }
 
-// Resumer is a UserAgent that can continue or end a dialog of another process.
+// Resumer is a UserAgent that can continue or end a dialog that another process started.
 type Resumer interface {
 	Resume(r sip.Resumption) (Dialog, error)
 	EndAbandoned(s sip.DialogState, done func(answered bool))
 }
 
-// NewUserAgent returns a UserAgent that uses the SIP stack. may is called right before each INVITE and reports
-// whether it may be sent; nil: always.
+// NewUserAgent returns a UserAgent that uses the SIP stack. It calls may right before each INVITE and sends the INVITE
+// only if may returns true. A nil may allows every INVITE.
 func NewUserAgent(ua *sip.UserAgent, may func() bool) UserAgent { return userAgent{ua, may} }
 
 type userAgent struct {
@@ -47,7 +48,7 @@ type userAgent struct {
 	may func() bool
 }
 
-// Invite sends an INVITE, or one to each contact of a phone.
+// Invite sends an INVITE. For a phone with several contacts it sends one INVITE to each contact.
 func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 	in.MayBegin = u.may
 	if len(in.Contacts) > 0 {
@@ -64,7 +65,7 @@ func (u userAgent) Invite(in sip.Invite) (Dialog, error) {
 	return d, nil
 }
 
-// Resume continues a dialog of another process if this process owns the shard.
+// Resume continues a dialog that another process started, if this process owns the shard.
 func (u userAgent) Resume(r sip.Resumption) (Dialog, error) {
 	if u.may != nil && !u.may() {
 		return nil, transport.ErrCallsSuspended

@@ -15,8 +15,8 @@ import (
 	"github.com/callboard/callboard/media"
 )
 
-// job stores the recording of one ended call. Either the queue's actor or the background work uses the job, never
-// both at once.
+// job stores the recording of one ended call. Either the actor of the queue or the background goroutine uses the job,
+// never both at once.
 type job struct {
 	callID    string
 	recovered bool                   // from spool files of an earlier process; its call may not exist
@@ -28,8 +28,8 @@ type job struct {
 	wait      time.Duration
 }
 
-// run performs the steps that are not done yet. It may be repeated after any failure. Each step has a time limit;
-// the limit of an upload grows with its size.
+// run performs the remaining steps of the job. It may be called again after any failure. Each step has a time limit, and
+// the limit of an upload grows with the file size.
 func (j *job) run(ctx context.Context, cfg *Config) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -105,8 +105,8 @@ func (j *job) store(ctx context.Context, cfg *Config) error {
 	return nil
 }
 
-// isWanted reports whether the call and its recording still exist. If not, it removes the spool file, because the
-// job may have waited for long. It sets isPart.
+// isWanted reports whether the call and its recording still exist, because either may be deleted while the job waits. If
+// not, isWanted removes the spool file. It also sets isPart.
 func (j *job) isWanted(ctx context.Context, cfg *Config) (bool, error) {
 	deleted := false
 	err := changeCall(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
@@ -120,7 +120,7 @@ func (j *job) isWanted(ctx context.Context, cfg *Config) (bool, error) {
 	return err == nil, err
 }
 
-// remove deletes blob and spool file of a call that does not exist, or whose recording was deleted.
+// remove deletes the blob and the spool file if the call or its recording was deleted.
 func (j *job) remove(ctx context.Context, cfg *Config) error {
 	cfg.Log.Warn("recording of a deleted call removed", slog.String("call_id", j.callID))
 	if err := cfg.Blobs.Delete(ctx, cfg.Workspace, BlobName(j.callID)); err != nil {
@@ -154,8 +154,8 @@ func upload(ctx context.Context, cfg *Config, callID, path string) error {
 	return nil
 }
 
-// changeCall reads an ended call and commits the change that f returns. It repeats both after a version conflict. A
-// nil change is not committed. The time limit is stepTimeout.
+// changeCall reads an ended call and commits the change that f returns, or nothing if f returns nil. After a version
+// conflict it repeats both steps. The time limit is stepTimeout.
 func changeCall(ctx context.Context, cfg *Config, callID string, f func(*domain.Call) *commit.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

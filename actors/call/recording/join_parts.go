@@ -21,11 +21,11 @@ const (
 	joinedSuffix = ".joined"    // suffix of the temporary file of a join
 )
 
-// errStoredUnreadable says that the stored recording cannot be read, so a part cannot be joined with it.
+// errStoredUnreadable says that the stored recording cannot be read. A part from the spool cannot be joined with it then.
 var errStoredUnreadable = errors.New("call: the stored recording cannot be read")
 
-// joinStored copies a part from the spool into the stored recording of the call, where the stored one is silent.
-// Afterwards it removes the part.
+// joinStored copies a part from the spool into the stored recording of the call, at the times where the stored recording
+// is silent. Afterwards it removes the part.
 func (j *job) joinStored(ctx context.Context, cfg *Config) error {
 	path := j.recording.Path + joinedSuffix
 	defer func() { _ = os.Remove(path) }()
@@ -63,7 +63,7 @@ func (j *job) joinStored(ctx context.Context, cfg *Config) error {
 	return nil
 }
 
-// secondsOf returns the length of a recording in seconds; 0: unknown.
+// secondsOf returns the length of a recording in seconds, or 0 if the length is unknown.
 func secondsOf(path string) float64 {
 	length, err := wav.Repair(path)
 	if err != nil {
@@ -72,8 +72,8 @@ func secondsOf(path string) float64 {
 	return length.Seconds()
 }
 
-// overlayStored writes the stored recording and the part into one file. taken is the duration that comes from the
-// part.
+// overlayStored combines the stored recording and the part in the file at path. taken is the duration of the audio that
+// comes from the part.
 func (j *job) overlayStored(ctx context.Context, cfg *Config, path string) (taken time.Duration, err error) {
 	part, err := os.Open(j.recording.Path)
 	if err != nil {
@@ -108,7 +108,7 @@ func (j *job) overlayStored(ctx context.Context, cfg *Config, path string) (take
 	return taken, err
 }
 
-// errorReader remembers a read error of the stored recording.
+// errorReader reads the stored recording and remembers a read error.
 type errorReader struct {
 	io.Reader
 	err error
@@ -123,8 +123,8 @@ func (r *errorReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// renameAsPart renames a part that cannot be joined, so that JoinParts retries it. If a part with the new name
-// exists already, the file keeps its name.
+// renameAsPart renames a part that cannot be joined, so that JoinParts tries again later. If a part with the new name exists
+// already, the file keeps its name.
 func (j *job) renameAsPart(cfg *Config, why error) error {
 	cfg.Log.Warn("part of a recording stays in the spool: it cannot be joined now", slog.String("call_id", j.callID), slog.Any("error", why))
 	if strings.HasSuffix(j.recording.Path, partSuffix) {

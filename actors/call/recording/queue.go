@@ -1,5 +1,5 @@
-// Package recording stores the recordings of ended calls. A recording stays in the spool folder until its blob and
-// its call record are stored. The next process stores the recordings that a process leaves in the spool.
+// Package recording stores the recordings of ended calls. A recording stays in the spool folder until its blob and its
+// call record are stored. If a process ends earlier, the next process stores the recordings left in the spool.
 package recording
 
 import (
@@ -73,14 +73,14 @@ func (cfg *Config) folder() string { return filepath.Join(cfg.SpoolDir, cfg.Work
 type (
 	// JoinParts joins the parts of recordings in the spool with the stored recordings.
 	JoinParts struct{}
-	// jobDone is the result of one run of a job.
+	// jobDone reports the result of one call of job.run.
 	jobDone struct {
 		job *job
 		err error
 	}
-	// jobDue runs a waiting job again. With a nil job a held job probes the blob storage.
+	// jobDue runs a waiting job again after its delay. A nil job means that one held job shall test the blob storage.
 	jobDue struct{ job *job }
-	// spoolRead delivers recordings that an earlier process has left in the spool.
+	// spoolRead carries jobs for the recordings that a scan has found in the spool.
 	spoolRead struct {
 		jobs   []*job
 		callID string // the call whose files were read; "": all calls
@@ -88,19 +88,19 @@ type (
 	}
 )
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (JoinParts) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (jobDone) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (jobDue) Control() {}
 
-// Control admits the message even if the mailbox is full.
+// Control implements mailbox.Control: a full mailbox accepts this message.
 func (spoolRead) Control() {}
 
-// Queue stores the recordings of a workspace, maxRunning at a time. One actor owns it and passes it the messages
+// Queue stores the recordings of a workspace, maxRunning at a time. The actor that owns the queue passes it the messages
 // that the actor does not handle itself.
 type Queue struct {
 	cfg           Config
@@ -135,7 +135,7 @@ func (q *Queue) Receive(ctx actor.Context) {
 	}
 }
 
-// ReceiveAgain handles a message again after a panic, if the message would otherwise be lost.
+// ReceiveAgain handles a message a second time after a panic, if the message would otherwise be lost.
 func (q *Queue) ReceiveAgain(ctx actor.Context) {
 	switch ctx.Message().(type) {
 	case jobDone, jobDue:
@@ -146,12 +146,11 @@ func (q *Queue) ReceiveAgain(ctx actor.Context) {
 // Len returns the number of recordings that are not stored yet.
 func (q *Queue) Len() int { return len(q.ready) + len(q.running) + len(q.waiting) + len(q.held) }
 
-// Active reports whether a job is in progress. Recordings that wait for the blob storage do not count: they are
-// safe in the spool for the next process.
+// Active reports whether a job is ready, running or waiting for its retry. Jobs held during an outage of the blob storage
+// do not count, because their files are safe in the spool for the next process.
 func (q *Queue) Active() bool { return len(q.ready)+len(q.running)+len(q.waiting) > 0 }
 
-// Add queues the recording of an ended call. It does nothing if the final record already says that there is no
-// recording.
+// Add queues the recording of an ended call. It does nothing if the call was not answered or not recorded.
 func (q *Queue) Add(ctx actor.Context, c *domain.Call, pending <-chan media.Recording) {
 	if c.AnsweredAt == nil || !c.Record || pending == nil {
 		return
@@ -186,7 +185,7 @@ func (q *Queue) startJobs(ctx actor.Context) {
 	}
 }
 
-// nextJob removes and returns the first ready job whose call has no running job; nil: none.
+// nextJob removes and returns the first ready job whose call has no running job. It returns nil if there is none.
 func (q *Queue) nextJob() *job {
 	at := slices.IndexFunc(q.ready, func(j *job) bool {
 		for other := range q.running {
@@ -245,8 +244,8 @@ func (q *Queue) finishJob(ctx actor.Context, m jobDone) {
 	q.startJobs(ctx)
 }
 
-// holdJob keeps a job until the blob storage works again. One held job probes the storage; a single log line covers
-// all of them.
+// holdJob keeps a job until the blob storage works again. Only one of the held jobs tests the storage, and a single log
+// line covers all of them.
 func (q *Queue) holdJob(ctx actor.Context, m jobDone) {
 	q.held = append(q.held, m.job)
 	if q.probing {
@@ -281,8 +280,8 @@ func (q *Queue) retryJob(ctx actor.Context, m jobDue) {
 	q.startJobs(ctx)
 }
 
-// RecoverSpool queues the recordings that a crashed process has left in the spool. It skips resumable calls, which
-// still write to their files.
+// RecoverSpool queues the recordings that a crashed process has left in the spool. It skips the calls in resumable, whose
+// files are still being written.
 func (q *Queue) RecoverSpool(ctx actor.Context, resumable map[string]bool) {
 	if q.cfg.SpoolDir == "" {
 		return
@@ -307,7 +306,7 @@ func (q *Queue) Recover(ctx actor.Context, callID string) {
 	})
 }
 
-// addRecovered queues recovered jobs, except those of live calls.
+// addRecovered queues the jobs found in the spool, except jobs for calls that are still live.
 func (q *Queue) addRecovered(ctx actor.Context, m spoolRead) {
 	delete(q.recovering, m.callID)
 	if m.scan {
@@ -327,7 +326,7 @@ func (q *Queue) addRecovered(ctx actor.Context, m spoolRead) {
 	}
 }
 
-// joinParts searches the spool for parts, one scan at a time.
+// joinParts searches the spool for parts of recordings. Only one scan runs at a time.
 func (q *Queue) joinParts(ctx actor.Context) {
 	if q.joinAgain = q.scans > 0; q.joinAgain || q.cfg.SpoolDir == "" {
 		return
@@ -344,8 +343,8 @@ func (q *Queue) joinParts(ctx actor.Context) {
 	})
 }
 
-// scan runs find outside the actor. It reports the end of the scan even after a panic, because joinParts waits for
-// it.
+// scan runs find outside the actor and delivers the jobs that find returns. It reports the end of the scan even after a
+// panic, because joinParts waits for it.
 func (q *Queue) scan(ctx actor.Context, find func() []*job) {
 	q.scans++
 	log := q.cfg.Log
@@ -360,8 +359,8 @@ func (q *Queue) scan(ctx actor.Context, find func() []*job) {
 	})
 }
 
-// joinFetchedPart joins a part that arrived from another node during the call. It runs once the recording of the
-// call is stored or known to be missing.
+// joinFetchedPart joins a part of the recording that arrived from another node during the call. It runs once the
+// recording of the call is stored or known to be missing.
 func (q *Queue) joinFetchedPart(ctx actor.Context, j *job) {
 	if j.recovered || q.cfg.SpoolDir == "" {
 		return

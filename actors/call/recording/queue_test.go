@@ -31,7 +31,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// memoryStores is the store and the blob storage of the queue, in memory.
+// memoryStores implements the store and the blob storage of the queue in memory.
 type memoryStores struct {
 	mu        sync.Mutex
 	calls     map[string]domain.Call
@@ -83,7 +83,7 @@ func (s *memoryStores) Put(_ context.Context, _, name string, r io.Reader) (int6
 	return int64(len(all)), err
 }
 
-// openBlob is an open blob.
+// openBlob is the content of a blob that a test or a job reads.
 type openBlob struct{ *strings.Reader }
 
 func (openBlob) Close() error { return nil }
@@ -105,7 +105,7 @@ func (s *memoryStores) Delete(_ context.Context, _, name string) error {
 	return nil
 }
 
-// takePutCount returns the attempts to store a blob since its last call.
+// takePutCount returns the number of calls of Put since the last call of takePutCount.
 func (s *memoryStores) takePutCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,7 +120,7 @@ func (s *memoryStores) setBlobsFail(away bool) {
 	s.blobsFail = away
 }
 
-// fixture is a queue of a workspace with its spool folder.
+// fixture is a recording queue with in-memory stores and a spool folder.
 type fixture struct {
 	*memoryStores
 
@@ -193,7 +193,7 @@ func (f *fixture) countSpoolFiles() int {
 	return len(all)
 }
 
-// endCall ends a call with a recording of ten seconds.
+// endCall adds the ended call with a recording of ten seconds to the queue.
 func (f *fixture) endCall(id string) {
 	f.t.Helper()
 	c, pending := f.storeCall(id), make(chan media.Recording, 1)

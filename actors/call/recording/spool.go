@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// Names of temporary files, and when an abandoned one is removed.
+// fetchInfix marks the temporary files in the spool. A temporary file without writes for abandonedAfter is removed.
 const (
 	fetchInfix     = ".part-"  // in the names of files that are being fetched from another node
 	abandonedAfter = time.Hour // since the last write
@@ -28,8 +28,8 @@ type spoolFile struct {
 	info   os.FileInfo
 }
 
-// parseName parses a spool file name: id.wav, or id.wav.beginning for an earlier part that another node has
-// recorded.
+// parseName parses a spool file name. "id.wav" is a recording. "id.wav.beginning" is an earlier part of the recording,
+// made by another node.
 func parseName(name string) (f spoolFile, ok bool) {
 	rest, early := strings.CutSuffix(name, partSuffix)
 	id, is := strings.CutSuffix(rest, ".wav")
@@ -64,8 +64,8 @@ func RenameToFree(from, to string) error {
 	return os.Remove(from)
 }
 
-// FreePartPath returns the path in the spool folder for a recording from another node. It returns "" if another
-// part of the same call is still there.
+// FreePartPath returns the path in the spool folder for a recording from another node. It returns "" if another part of
+// the same call already has that path.
 func FreePartPath(dir, file string) string {
 	path := filepath.Join(dir, strings.TrimSuffix(file, partSuffix)+partSuffix)
 	if exists(path) {
@@ -93,8 +93,8 @@ func callsWithParts(dir string) (ids []string) {
 	return ids
 }
 
-// combine joins the files of one call where possible and returns a job for each remaining file. It returns no job
-// if a file was written after now.
+// combine joins the spool files of one call where possible and returns a job for each remaining file. It returns no job
+// if a file was written later than now.
 func combine(dir string, files []spoolFile, now time.Time, log *slog.Logger) []*job {
 	slices.SortFunc(files, func(a, b spoolFile) int { return cmp.Compare(a.order, b.order) })
 	var found []*job

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// MaxAge is the maximum age of a checkpoint that is resumed. A peer that hears nothing for longer has hung up.
+	// MaxAge is the maximum age of a checkpoint from which a call is resumed. After a longer silence the peer has hung up.
 	MaxAge = 60 * time.Second
-	// maxResumptions limits how often one call is resumed, because the call itself may be what crashes processes.
+	// maxResumptions limits how often one call is resumed, because that call may be the reason why the processes crash.
 	maxResumptions = 3
 )
 
-// Checkpoint is the state of a live call for another process. The attempt's row stores it in domain.Attempt.ResumeState;
-// the dialog is stored with the row's leg.
+// Checkpoint is the state of a live call from which another process resumes the call. The row of the call attempt stores
+// it in domain.Attempt.ResumeState. The SIP dialog is stored in the leg entry of that row.
 type Checkpoint struct {
 	At           time.Time                `json:"at"`
 	Leg          int                      `json:"leg"`

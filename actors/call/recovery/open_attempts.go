@@ -7,8 +7,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// OpenAttempts returns the open attempts of a workspace from the store. After a start these are the attempts of an
-// earlier process.
+// OpenAttempts reads the call attempts of a workspace that have not ended. Right after a start, an earlier process has
+// left these attempts.
 func OpenAttempts(ctx context.Context, store commit.Store, workspaceID string) ([]*domain.Attempt, error) {
 	var out []*domain.Attempt
 	for _, kind := range []domain.Prefix{domain.PrefixCall, domain.PrefixCampaign} {

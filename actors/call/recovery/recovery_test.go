@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// storedCall is an answered call of an ended process, as it is stored.
+// storedCall is the stored state of an answered call whose process has ended.
 type storedCall struct {
 	call       domain.Call
 	checkpoint recovery.Checkpoint

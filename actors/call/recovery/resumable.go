@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Results of a resumption, as the metric of resumptions names them.
+// Results of a resumption. The metric of resumptions uses them as label values.
 const (
 	ResultResumed  = "resumed"
 	ResultRefused  = "refused"   // the peer refused the re-INVITE
@@ -25,14 +25,14 @@ type Resumable struct {
 	Call       domain.Call
 	Attempt    domain.Attempt
 	Trunk      *domain.Trunk // trunk of the leg; nil: deleted
-	Owner      *actor.PID    // as in call.StartOutbound
+	Owner      *actor.PID    // gets call.Ended until it acknowledges; nil: Calls commits the end
 	Checkpoint Checkpoint
 	Dialog     sip.DialogState
 	Script     domain.Script
 }
 
-// NewResumable checks whether an open call can be resumed and prepares it. The attempt then belongs to boot, the ID
-// of this process. The caller must store the attempt before anything is sent.
+// NewResumable checks whether an open call can be resumed and prepares it. The attempt then belongs to boot, the ID of
+// this process. The caller must store the attempt before this process sends any SIP message for the call.
 func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (*Resumable, bool) {
 	r := &Resumable{Call: c, Attempt: a}
 	k := &r.Checkpoint

@@ -1,5 +1,5 @@
-// Package siptrace keeps the SIP messages of live calls in memory until the end of each call stores them. The
-// memory per dialog and for dialogs without a call is limited.
+// Package siptrace keeps the SIP messages of live calls in memory. When a call ends, the call stores them. The memory per
+// dialog is limited, and so is the memory for dialogs that are not assigned to a call.
 package siptrace
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Limits of one dialog, and of dialogs that no call has claimed: an INVITE arrives before its call exists.
+// Limits of the stored SIP messages. An INVITE arrives before its call exists, so a dialog is first without a call.
 const (
 	maxMessages       = 200
 	maxBytes          = 96 << 10
@@ -49,7 +49,7 @@ type dialogTrace struct {
 	remote   addressText
 }
 
-// addressText caches the text of the last address.
+// addressText caches the text form of the address that was formatted last.
 type addressText struct {
 	addr netip.AddrPort
 	text string
@@ -75,7 +75,7 @@ func (b *Buffer) shard(callID string) *shard {
 	return &b.shards[maphash.String(b.seed, callID)%shardCount]
 }
 
-// Add records a message of the dialog with this Call-ID. Its type is sip.Trace.
+// Add records a SIP message of the dialog with this Call-ID. Add has the signature of sip.Trace.
 func (b *Buffer) Add(callID string, m sip.TracedMessage) {
 	s := b.shard(callID)
 	s.mu.Lock()
@@ -111,7 +111,7 @@ func (s *shard) remove(d *dialogTrace) {
 	}
 }
 
-// addUnclaimed starts the trace of a dialog without a call. Above maxUnclaimed it drops the oldest such dialog.
+// addUnclaimed starts the trace of a dialog without a call. If there are more than maxUnclaimed, it drops the oldest.
 func (s *shard) addUnclaimed(callID, tag string) *dialogTrace {
 	d := s.add(callID, tag)
 	s.unclaimed = append(s.unclaimed, d)
@@ -124,7 +124,7 @@ func (s *shard) addUnclaimed(callID, tag string) *dialogTrace {
 	return d
 }
 
-// add appends a message. Above the limits it drops the oldest message after the first ones.
+// add appends a SIP message. Above the limits it drops the oldest message, but never one of the first firstMessages.
 func (d *dialogTrace) add(m sip.TracedMessage) {
 	most := maxBytes
 	if d.owner == "" {
@@ -147,8 +147,8 @@ func (d *dialogTrace) add(m sip.TracedMessage) {
 	d.messages = append(d.messages, m)
 }
 
-// Claim assigns a dialog to the call owner. Its messages stay until TakeTrace, and no other call gets them. tag is
-// as in sip.TracedMessage.Tag.
+// Claim assigns a dialog to the call with the ID owner. The dialog's messages stay until TakeTrace, and no other call gets
+// them. tag has the same meaning as sip.TracedMessage.Tag.
 func (b *Buffer) Claim(owner, sipCallID, tag string) {
 	if b == nil || sipCallID == "" {
 		return
@@ -165,7 +165,7 @@ func (b *Buffer) Claim(owner, sipCallID, tag string) {
 	}
 }
 
-// CountDialogs returns the numbers of dialogs with and without a call.
+// CountDialogs returns the number of dialogs that are assigned to a call and the number of those that are not.
 func (b *Buffer) CountDialogs() (claimed, unclaimed int) {
 	if b == nil {
 		return 0, 0
@@ -187,10 +187,11 @@ func (b *Buffer) CountDialogs() (claimed, unclaimed int) {
 	return claimed, unclaimed
 }
 
-// Trace returns the messages of a live call's dialogs so far; nil: none.
+// Trace returns the SIP messages so far of a live call's dialogs, or nil if there are none.
 func (b *Buffer) Trace(c *domain.Call) *domain.CallTrace { return b.collect(c, false) }
 
-// TakeTrace removes the messages of a call's dialogs and returns them as a row; nil: none.
+// TakeTrace removes the SIP messages of a call's dialogs from the buffer. It returns them as a database row, or nil if
+// there are none.
 func (b *Buffer) TakeTrace(c *domain.Call) *domain.TraceRow {
 	if all := b.collect(c, true); all != nil {
 		return all.Pack()
@@ -198,8 +199,8 @@ func (b *Buffer) TakeTrace(c *domain.Call) *domain.TraceRow {
 	return nil
 }
 
-// AttemptTrace returns the messages of a live call's dialogs so far in the format of domain.Attempt.Trace; nil:
-// none.
+// AttemptTrace returns the SIP messages so far of a live call's dialogs, in the format of domain.Attempt.Trace. It returns
+// nil if there are none.
 func (b *Buffer) AttemptTrace(c *domain.Call) []byte {
 	if b == nil {
 		return nil
@@ -211,8 +212,8 @@ func (b *Buffer) AttemptTrace(c *domain.Call) []byte {
 	return out
 }
 
-// UnclaimedAttemptTrace is AttemptTrace of an inbound call that has not claimed its dialog yet. tag is as in
-// sip.TracedMessage.Tag.
+// UnclaimedAttemptTrace returns the same as AttemptTrace for a dialog that no call has claimed with Claim. tag has the
+// same meaning as sip.TracedMessage.Tag.
 func (b *Buffer) UnclaimedAttemptTrace(sipCallID, tag string) []byte {
 	if b == nil {
 		return nil
@@ -220,7 +221,8 @@ func (b *Buffer) UnclaimedAttemptTrace(sipCallID, tag string) []byte {
 	return b.appendDialogs(nil, "", sipCallID, tag)
 }
 
-// appendDialogs appends the dialogs of an owner. With owner "" it appends the unclaimed dialog of the tag.
+// appendDialogs appends the messages of all dialogs of the call owner. If owner is "", it appends those of the unclaimed
+// dialog with the tag.
 func (b *Buffer) appendDialogs(out []byte, owner, sipCallID, tag string) []byte {
 	s := b.shard(sipCallID)
 	s.mu.Lock()
@@ -233,7 +235,7 @@ func (b *Buffer) appendDialogs(out []byte, owner, sipCallID, tag string) []byte 
 	return out
 }
 
-// appendTo appends the messages in their stored format, up to maxRowBytes in total.
+// appendTo appends the messages in their stored format until out has maxRowBytes.
 func (d *dialogTrace) appendTo(out []byte) []byte {
 	for i := range d.messages {
 		if m := d.message(i); len(out)+len(m.Data) <= maxRowBytes {

@@ -101,7 +101,8 @@ func TestUnclaimedDialogsAreDropped(t *testing.T) {
 	require.NotNil(t, traces.TakeTrace(callWithLegs("early")))
 }
 
-// Callers choose their Call-IDs, and a proxy may send calls with the same Call-ID to several workspaces.
+// Callers choose their Call-IDs, and a proxy may send calls with the same Call-ID to several workspaces. Each call must see
+// only its own SIP messages.
 func TestCallsWithTheSameCallIDSeeOnlyTheirOwnMessages(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
@@ -169,7 +170,7 @@ func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
 	assert.LessOrEqual(t, len(traces.AttemptTrace(callWithLegs("c"))), 32<<10)
 }
 
-// BenchmarkAttemptTrace measures the trace of an answered call in the commit of its answer.
+// BenchmarkAttemptTrace measures AttemptTrace for a call that has just been answered.
 func BenchmarkAttemptTrace(b *testing.B) {
 	traces := siptrace.NewBuffer()
 	c := callWithLegs("a")
@@ -183,7 +184,7 @@ func BenchmarkAttemptTrace(b *testing.B) {
 	}
 }
 
-// BenchmarkTraceOfAShortCall measures recording the messages of a short call.
+// BenchmarkTraceOfAShortCall measures how long the buffer takes to record the SIP messages of a short call.
 func BenchmarkTraceOfAShortCall(b *testing.B) {
 	traces := siptrace.NewBuffer()
 	c := callWithLegs("a")

@@ -10,35 +10,35 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// Messages from the call.
+// Messages that the call actor sends to the transfer leg.
 type (
-	// DialLeg says that the leg is committed under this number, so its INVITE may be sent.
+	// DialLeg says that the call has committed the leg with this number, so the leg may send its INVITE.
 	DialLeg struct{ Leg int }
-	// HangUpLeg ends the leg at any stage. LegEnded follows.
+	// HangUpLeg ends the leg at any stage. The leg then reports LegEnded.
 	HangUpLeg struct{ Reason string }
 )
 
-// Messages to the call.
+// Messages that the transfer leg sends to the call actor.
 type (
-	// LegPrepared requests the commit of the leg. DialLeg answers.
+	// LegPrepared requests that the call commits the leg. The call replies with DialLeg.
 	LegPrepared struct{ Slot trunk.Slot }
-	// LegRinging reports a provisional response. Early: its early media can be played.
+	// LegRinging reports a provisional response. Early says that its early media can be played.
 	LegRinging struct {
 		Code  int
 		State sip.DialogState
 		Early bool
 	}
-	// LegAnswered reports the answer of the peer. The call sends the ACK.
+	// LegAnswered reports that the peer has answered. The call actor sends the ACK.
 	LegAnswered struct {
 		State sip.DialogState
 		PDD   time.Duration
 	}
-	// LegRefused reports a refused INVITE. The leg may send another one.
+	// LegRefused reports a refused INVITE. The leg may send another INVITE to the next trunk target.
 	LegRefused struct {
 		Final   outcome.Final
 		Verdict domain.Verdict
 	}
-	// LegEnded reports the end of the leg. Reason "": the peer hung up after its answer.
+	// LegEnded reports the end of the leg. Reason is "" if the peer hung up after its answer.
 	LegEnded struct {
 		Reason   string
 		Dialog   sip.Ended
@@ -46,11 +46,11 @@ type (
 	}
 	// MediaEvent is an event of the media session of an answered leg.
 	MediaEvent struct{ Event media.Event }
-	// DialogEvent is a SIP event of an answered leg that the call handles.
+	// DialogEvent is a SIP event of an answered leg. The call actor handles it.
 	DialogEvent struct{ Event sip.Event }
 )
 
-// Messages of a transfer leg to itself.
+// Messages that the transfer leg sends to itself.
 type (
 	dialogEvent struct {
 		leg   int
@@ -68,7 +68,7 @@ type (
 	maxDurationReached struct{} // the maximum duration has passed
 )
 
-// Control admits the message even if the mailbox is full: each call sends few of them.
+// Control implements mailbox.Control: a full mailbox accepts this message. Each call sends only a few.
 func (DialLeg) Control()            {}
 func (HangUpLeg) Control()          {}
 func (LegPrepared) Control()        {}

@@ -1,5 +1,5 @@
-// Package transferleg is the actor of a transfer leg: it calls the target of a transfer for a live call. The stop
-// of the actor releases its permit and its trunk slot.
+// Package transferleg contains the actor of a transfer leg. The actor calls the target of a transfer for a live call. When
+// the actor stops, its permit and its trunk slot are released.
 package transferleg
 
 import (
@@ -30,7 +30,7 @@ const (
 	byeTimeout  = 40 * time.Second // longer than Timer F of RFC 3261
 )
 
-// Request describes the leg to be called.
+// Request describes the transfer leg that the actor calls.
 type Request struct {
 	CallID      string
 	Key         string // ID under which the leg holds its permit and its trunk slots
@@ -78,7 +78,7 @@ type transferLeg struct {
 	stopClock    func() // cancels the timer of the maximum duration
 }
 
-// New returns the actor of a transfer leg. The call releases resources if the actor fails.
+// New returns the actor of a transfer leg. If the actor fails, the call releases the given resources.
 func New(cfg Config, o Request, resources *leg.Resources) actor.Actor {
 	return &transferLeg{Request: o, cfg: cfg, resources: resources}
 }
@@ -203,8 +203,8 @@ func (l *transferLeg) dial(ctx actor.Context, number int) {
 	})
 }
 
-// callerID returns the caller ID for the trunk. It is the caller's number if the trunk accepts a Diversion header
-// with the workspace's number, else the workspace's number.
+// callerID returns the caller ID for the INVITE. It is the caller's number if the trunk accepts a Diversion header with
+// the workspace's number. Otherwise it is the workspace's number.
 func (l *transferLeg) callerID() trunk.Caller {
 	number := strings.HasPrefix(l.Caller, "+") || l.Caller == domain.Anonymous
 	if l.Diverted && number && slices.Contains(l.slot.Trunk().CallerIDHeaders, domain.HeaderDiversion) {
@@ -239,7 +239,8 @@ func sendInvite(cfg *Config, order *Request, resources *leg.Resources, o media.O
 	return inviteSent{leg: in.Leg}
 }
 
-// offer makes the SDP offer. opened is the new media session; nil: the offer is that of the caller's session.
+// offer makes the SDP offer. opened is the media session that it opens, or nil if the offer is that of the caller's
+// session.
 func offer(m leg.Media, order *Request, o media.Options) (opened leg.Session, body []byte, err error) {
 	if order.SameSession {
 		order.Session.Rekey() // each peer gets its own SRTP key
@@ -290,8 +291,8 @@ func (l *transferLeg) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 	}
 }
 
-// handleEarly accepts the SDP of early media as a preview; the SDP of the answer decides. With the caller's session
-// there is no preview.
+// handleEarly accepts the SDP of a provisional response for early media. The SDP of the final answer replaces it. If the
+// leg uses the caller's media session, it does not play early media.
 func (l *transferLeg) handleEarly(ctx actor.Context, e sip.Early) {
 	m := LegRinging{Code: e.Code, State: e.State}
 	if s := l.resources.Session(); s != nil && !l.SameSession && s.Accept(e.Body) == nil {
@@ -331,7 +332,7 @@ func (l *transferLeg) handleAnswer(ctx actor.Context, e sip.Answered) {
 	ctx.Request(ctx.Parent(), LegAnswered{e.State, e.PDD})
 }
 
-// handleRefusal calls another target if the response code allows it.
+// handleRefusal calls the next trunk target if the response code of the refusal allows it. Otherwise it ends the leg.
 func (l *transferLeg) handleRefusal(ctx actor.Context, f outcome.Final) {
 	v := outcome.Classify(f)
 	if l.cfg.Trunks != nil && l.slot.Key != "" {
@@ -351,7 +352,7 @@ func (l *transferLeg) handleRefusal(ctx actor.Context, f outcome.Final) {
 	l.endLeg(ctx, why, sip.Ended{})
 }
 
-// handleHangUp ends the leg: at once before its INVITE, otherwise when the SIP dialog has ended.
+// handleHangUp ends the leg. Before the INVITE the leg ends at once, later when the SIP dialog has ended.
 func (l *transferLeg) handleHangUp(ctx actor.Context, why string) {
 	if l.ended || l.hangUpReason != "" {
 		return

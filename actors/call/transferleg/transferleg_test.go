@@ -27,7 +27,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// fixture replaces everything around a transfer leg: the call, lines, trunks, SIP and media.
+// fixture simulates everything around a transfer leg: the call, the lines and trunk actors, SIP and media.
 type fixture struct {
 	sys           *actor.ActorSystem
 	leg           *actor.PID
@@ -77,14 +77,14 @@ type dialog struct {
 
 func (d dialog) Bye(_ int, text string) { d.byes = append(d.byes, text) }
 
-// numberTarget and phoneTarget return targets of a transfer.
+// numberTarget returns a transfer target that is a number. phoneTarget returns a registered phone.
 func numberTarget() transferleg.Target { return transferleg.Target{To: "+12025550101"} }
 
 func phoneTarget() transferleg.Target {
 	return transferleg.Target{To: "100", Phone: &transferleg.Phone{To: "desk", Contacts: []registrar.Contact{{Target: resolve.Target{Host: "192.0.2.1"}}}}}
 }
 
-// runTransferLeg runs a transfer leg until script returns.
+// runTransferLeg starts a transfer leg to target, runs script, and then stops the leg.
 func runTransferLeg(t *testing.T, s *fixture, target transferleg.Target, script func(s *fixture)) {
 	t.Helper()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
@@ -142,13 +142,13 @@ func runTransferLeg(t *testing.T, s *fixture, target transferleg.Target, script 
 	})
 }
 
-// send sends a message of the call to the leg.
+// send sends the transfer leg a message as the call actor does.
 func (s *fixture) send(msg any) {
 	s.sys.Root.Send(s.leg, msg)
 	synctest.Wait()
 }
 
-// notify delivers an event of the last INVITE.
+// notify delivers a SIP event to the dialog of the last INVITE.
 func (s *fixture) notify(e sip.Event) {
 	s.invites[len(s.invites)-1].Notify(e)
 	synctest.Wait()

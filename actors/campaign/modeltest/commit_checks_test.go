@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// onCommit checks a change that is durable now.
+// onCommit checks a durable commit against the model and applies it to the model's state.
 func (m *model) onCommit(c commit.Change, events []event.Event, now time.Time) {
 	t := m.tenants[c.Workspace]
 	for i, e := range events {
@@ -51,7 +51,7 @@ func (m *model) onCommit(c commit.Change, events []event.Event, now time.Time) {
 	}
 }
 
-// campaignOf returns the campaign of a commit; nil: the commit contains none.
+// campaignOf returns the campaign that a commit changes, or nil if the commit changes none.
 func (m *model) campaignOf(x change) *campaignModel {
 	switch {
 	case x.progress != nil:
@@ -62,7 +62,7 @@ func (m *model) campaignOf(x change) *campaignModel {
 	return nil
 }
 
-// addedContacts returns the contacts that an upload has added.
+// addedContacts returns the contacts beyond the known ones, up to total. An upload during the run has added them.
 func (b *campaignModel) addedContacts(total int) []contactModel {
 	var out []contactModel
 	for i := len(b.contacts); i < total; i++ {
@@ -71,7 +71,7 @@ func (b *campaignModel) addedContacts(total int) []contactModel {
 	return out
 }
 
-// checkStatusChange checks a new row of the campaign: a status change needs a valid reason.
+// checkStatusChange checks a new version of the campaign record. Each status change needs a valid reason.
 func (m *model) checkStatusChange(b *campaignModel, row *domain.Campaign, now time.Time) {
 	from, to := b.row.Status, row.Status
 	asked := func(k stepKind) bool { _, ok := b.requests[k]; return ok }
@@ -109,7 +109,7 @@ func (m *model) checkStatusChange(b *campaignModel, row *domain.Campaign, now ti
 	b.recordStatus(now)
 }
 
-// checkPage checks a page of contacts: each changed contact must have taken a valid step.
+// checkPage checks a page of contact states. Each changed contact must have made a valid state transition.
 func (m *model) checkPage(b *campaignModel, x *change, p *domain.ContactPage, now time.Time) {
 	for i := range p.States {
 		ordinal := p.Index*domain.PageSize + i
@@ -163,7 +163,7 @@ func (m *model) checkOpened(b *campaignModel, x *change, ordinal, attempts int, 
 	b.open[a.ID] = *a
 }
 
-// checkClosed checks the end of an attempt: the call result determines the contact's state.
+// checkClosed checks the end of an attempt. The result of the call must determine the contact's new state.
 func (m *model) checkClosed(b *campaignModel, x *change, ordinal int, to domain.ContactState, attempts int, name string, now time.Time) {
 	who := &b.contacts[ordinal]
 	id := domain.AttemptID(b.row.ID, ordinal, who.attempts)
@@ -205,7 +205,8 @@ func (m *model) checkClosed(b *campaignModel, x *change, ordinal int, to domain.
 	b.ends = append(b.ends, callEnd{now, v.reason == domain.ReasonTrunkError})
 }
 
-// checkVerdict checks that the stored result matches what happened.
+// checkVerdict checks that the stored result of a call matches the events at the remote side. It returns the matching row of
+// the table of call results.
 func (m *model) checkVerdict(c *domain.Call, a domain.Attempt, name string) (answerRow, bool) {
 	if c == nil || !c.Final() {
 		m.addFault("%s: the end of its call is not in the commit", name)
@@ -234,7 +235,7 @@ func (m *model) checkVerdict(c *domain.Call, a domain.Attempt, name string) (ans
 	return rung.row, true
 }
 
-// expectedState returns the contact's expected state and the earliest time of its next call.
+// expectedState returns the state that the contact must have after a call, and the earliest time of its next call.
 func (m *model) expectedState(b *campaignModel, v answerRow, spent int, now time.Time) (domain.ContactState, time.Time) {
 	retry := b.row.Retry
 	wait := domain.ContactRetryWait

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/sip/resolve"
 )
 
-// fakeTrunks replaces the trunk actor. It grants slots or is out of service for a while.
+// fakeTrunks replaces the trunk actor. It grants every slot, except in periods when it simulates an outage.
 type fakeTrunks struct {
 	w     *world
 	space string
@@ -39,8 +39,8 @@ func (t *fakeTrunks) Receive(ctx actor.Context) {
 	})
 }
 
-// fakeCalls replaces the calls of a workspace. Each call binds its permit, rings, ends as planned and repeats its
-// end until it is acknowledged.
+// fakeCalls replaces the Calls actor of a workspace. Each simulated call binds its permit, rings, ends as planned, and
+// repeats its end until it is acknowledged.
 type fakeCalls struct {
 	w    *world
 	p    *process
@@ -164,7 +164,7 @@ func (c *fakeCalls) over(ctx actor.Context, id string) {
 	mailbox.SendAfter(ctx, 2*time.Second, callOver{id})
 }
 
-// completeRecord fills in the record of an ended call.
+// completeRecord fills in the call record at the end of a call.
 func (c *fakeCalls) completeRecord(r *placedCall) {
 	now := time.Now().UTC()
 	r.over = true

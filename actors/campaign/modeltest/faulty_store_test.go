@@ -13,7 +13,7 @@ import (
 
 var errAway = errors.New("the store does not answer")
 
-// commitFault is the fault of one commit.
+// commitFault is the fault that the test injects into one commit.
 type commitFault uint8
 
 const (
@@ -25,8 +25,8 @@ const (
 	killAfter              // the process ends after the commit, before the reply
 )
 
-// faultyStore is the real store as one process sees it: slow, failing, and unusable once the process is killed. It
-// reports durable commits to the model.
+// faultyStore is the access of one process to the real store. It injects delays and faults, and it fails once the process is
+// killed. It reports durable commits to the model.
 type faultyStore struct {
 	w       *world
 	process *process
@@ -108,7 +108,7 @@ func (d *faultyStore) Under(
 	return d.store.Under(ctx, prefix, after, limit, fresh, each)
 }
 
-// forEachRow calls each for all rows of a list.
+// forEachRow calls each for all records of a kind in the store.
 func forEachRow[T any, P interface {
 	*T
 	domain.Record

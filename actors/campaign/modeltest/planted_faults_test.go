@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plantedFault is a fault planted in a copy of the sources and enabled by its name. The model has to detect it.
+// plantedFault is a defect that the test puts into a copy of the sources and enables by its name. The model has to detect it.
 type plantedFault struct {
 	name          string
 	file          string // relative to the module root
@@ -102,7 +102,7 @@ func planted(name string) int {
 }
 `
 
-// writeOverlay writes the sources with all faults planted and disabled.
+// writeOverlay writes a copy of the sources that contains all planted defects, each of them disabled.
 func writeOverlay(t *testing.T, top string) string {
 	t.Helper()
 	dir, texts := t.TempDir(), make(map[string]string)
@@ -132,8 +132,8 @@ func writeOverlay(t *testing.T, top string) string {
 	return list
 }
 
-// The test checks the model itself: it detects each planted fault, and without faults the same sources pass some
-// hundred scenarios. They are built without the race detector, because the faults concern rules.
+// The test checks the model itself. The model must detect each planted defect. Without defects the same sources must pass
+// some hundred scenarios. They are built without the race detector, because the defects are not data races.
 func TestModelDetectsPlantedFaults(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("MUTANTS") != "" {

@@ -29,7 +29,7 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// process is one run of the service.
+// process is one simulated process of the service, from its start to its end.
 type process struct {
 	boot      string
 	dead      atomic.Bool
@@ -61,7 +61,7 @@ func (p *process) spawn(ctx actor.Context, name string, of func() actor.Actor) *
 	return pid
 }
 
-// pid returns an actor of the process; nil before it is spawned.
+// pid returns the actor with this name in the process, or nil if it is not spawned yet.
 func (p *process) pid(name string) *actor.PID {
 	v, _ := p.pids.Load(name)
 	pid, _ := v.(*actor.PID)
@@ -71,7 +71,7 @@ func (p *process) pid(name string) *actor.PID {
 func campaignChangedMessage() any { return campaign.RowChanged{} }
 func contactsAddedMessage() any   { return campaign.ContactsAdded{} }
 
-// startProcess opens the store and starts the actors on it.
+// startProcess opens the store and starts the actors of a new process on it.
 func (w *world) startProcess(first bool) error {
 	w.boots++
 	p := &process{boot: "boot" + strconv.Itoa(w.boots)}
@@ -272,7 +272,8 @@ func (w *world) killProcess(unsynced int) {
 	_ = p.driver.Close()
 }
 
-// resolveDoubtfulCommit reports to the model whether the commit in doubt at the crash is durable.
+// resolveDoubtfulCommit handles the commit that was in progress at the crash. It finds out whether the commit is durable and
+// reports a durable one to the model.
 func (w *world) resolveDoubtfulCommit(store *persistence.Store) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -311,7 +312,8 @@ func (w *world) resolveDoubtfulCommit(store *persistence.Store) error {
 	return nil
 }
 
-// compareWithModel compares the store with the model: nothing acknowledged is lost, and nothing else exists.
+// compareWithModel checks that the store contains exactly the state of the model: no committed change is missing, and no
+// other record exists.
 func (w *world) compareWithModel() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -341,7 +343,7 @@ func (w *world) compareWithModel() {
 	}
 }
 
-// compareEventLog checks that every event exists once, with consecutive offsets and sequence numbers.
+// compareEventLog checks that every event is stored once, with consecutive offsets and sequence numbers.
 func (w *world) compareEventLog(ws string, t *tenant) {
 	sequences := make(map[string]uint64)
 	seen := make(map[string]bool)
@@ -374,7 +376,7 @@ func (w *world) compareEventLog(ws string, t *tenant) {
 	}
 }
 
-// setClockBack moves all stored times an hour into the future, which equals a clock that was set back.
+// setClockBack moves all stored times an hour into the future. To the service this looks as if the clock was set back.
 func (w *world) setClockBack() error {
 	if w.doubt != nil { // versions decide whether the commit is durable
 		return nil

@@ -2,6 +2,6 @@
 
 package modeltest_test
 
-// defaultScenarios is the number of scenarios with the race detector, which makes each about eight times slower.
-// TestModelDetectsPlantedFaults runs more scenarios without it.
+// defaultScenarios is the number of scenarios when the race detector is on, which makes each about eight times slower.
+// TestModelDetectsPlantedFaults runs more scenarios without the race detector.
 const defaultScenarios = 40

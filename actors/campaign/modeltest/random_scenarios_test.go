@@ -31,7 +31,7 @@ func runScenario(t *testing.T, s scenario) (broken, trace []string) {
 	return broken, trace
 }
 
-// The test runs random scenarios. After a violation it shows the seed and everything that happened.
+// The test runs random scenarios against the model. If a rule is violated, it shows the seed and the trace of the scenario.
 func TestRandomScenariosSatisfyModel(t *testing.T) {
 	t.Parallel()
 	var next atomic.Uint64
@@ -53,7 +53,7 @@ func TestRandomScenariosSatisfyModel(t *testing.T) {
 	}
 }
 
-// reportFailure reports a failed scenario, reduced to the steps that are needed for the failure.
+// reportFailure fails the test with the smallest part of the scenario that still causes the violation.
 func reportFailure(t *testing.T, s scenario, broken, trace []string) {
 	t.Helper()
 	for i := len(s.steps) - 1; i >= 0 && *fewer; i-- {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// model is the reference: a plain sequential program that knows what is allowed. It checks every durable commit,
+// model is the reference: a plain sequential program that contains the rules of the service. It checks every durable commit,
 // call and request, and records violations.
 type model struct {
 	remoteSide *remoteSide
@@ -34,7 +34,7 @@ type logged struct {
 	kind        event.Type
 }
 
-// campaignModel is the model's state of one campaign.
+// campaignModel is the expected state of one campaign.
 type campaignModel struct {
 	tenant   *tenant
 	row      domain.Campaign
@@ -63,10 +63,10 @@ type contactModel struct {
 	domain.Contact
 	state     domain.ContactState
 	attempts  int
-	notBefore time.Time // no call before
+	notBefore time.Time // no call is allowed earlier
 }
 
-// graceTime is how long earlier state may still be acted on. Nothing in the scenarios takes longer.
+// graceTime is how long the service may still act on a state that has changed. No delay in the scenarios is longer.
 const graceTime = 25 * time.Second
 
 func newModel(s scenario, far *remoteSide) *model {
@@ -87,7 +87,7 @@ func newModel(s scenario, far *remoteSide) *model {
 	return m
 }
 
-// recordStatus records the values that hold from now on.
+// recordStatus records the campaign's current status and pacing with the time from which they hold.
 func (b *campaignModel) recordStatus(now time.Time) {
 	if n := len(b.statuses); n == 0 || b.statuses[n-1].what != b.row.Status {
 		b.statuses = append(b.statuses, timedValue[domain.CampaignStatus]{now, b.row.Status})
@@ -97,7 +97,7 @@ func (b *campaignModel) recordStatus(now time.Time) {
 	}
 }
 
-// valuesSince returns the values that held at some time since then.
+// valuesSince returns all values that were valid at some time after since.
 func valuesSince[T any](all []timedValue[T], since time.Time) []T {
 	var out []T
 	for i, w := range all {
@@ -114,7 +114,7 @@ func (m *model) addFault(format string, args ...any) {
 	}
 }
 
-// checkCall checks an INVITE that reached the remote side.
+// checkCall checks that the rules of the campaign allowed an INVITE that reached the remote side.
 func (m *model) checkCall(r *simulatedCall) {
 	b := m.byID[r.campaign]
 	who := &b.contacts[r.ordinal]
@@ -154,7 +154,7 @@ func (m *model) checkCall(r *simulatedCall) {
 	m.checkLimits(b, r, name)
 }
 
-// checkLimits checks pace and concurrency limits for a call that is not in the list of calls yet.
+// checkLimits checks that a new call keeps the pacing and concurrency limits. The call is not in the list of calls yet.
 func (m *model) checkLimits(b *campaignModel, r *simulatedCall, name string) {
 	mine := func(o *simulatedCall) bool { return o.campaign == r.campaign }
 	ours := func(o *simulatedCall) bool { return o.space == r.space }
@@ -188,7 +188,8 @@ func (m *model) checkLimits(b *campaignModel, r *simulatedCall, name string) {
 	}
 }
 
-// forbiddenAt returns the calendar rule that forbids a call, or "". It is computed in the simplest way.
+// forbiddenAt returns the calendar rule that forbids a call at a time, or "". It uses the simplest possible computation, to
+// be an independent check.
 func forbiddenAt(c domain.Campaign, who domain.Contact, at time.Time) string {
 	s := c.Schedule
 	switch {
@@ -222,7 +223,7 @@ func forbiddenAt(c domain.Campaign, who domain.Contact, at time.Time) string {
 	return ""
 }
 
-// checkReply checks the reply to a request.
+// checkReply checks that the reply to a request fits a status that the campaign had since the request.
 func (m *model) checkReply(b *campaignModel, k stepKind, since time.Time, got domain.CampaignStatus, err error) {
 	seen := valuesSince(b.statuses, since)
 	if err != nil {
@@ -261,7 +262,7 @@ func (m *model) checkRefusal(b *campaignModel, k stepKind, seen []domain.Campaig
 	}
 }
 
-// checkEnd checks the state after all campaigns have ended.
+// checkEnd checks the final state of all contacts and counters after all campaigns have ended.
 func (m *model) checkEnd() {
 	for _, b := range m.byID {
 		left := 0
@@ -287,7 +288,7 @@ func (m *model) checkEnd() {
 	}
 }
 
-// checkCounters compares the counters with a recount of the contacts.
+// checkCounters compares the stored counters of a campaign with a recount of its contacts.
 func (m *model) checkCounters(b *campaignModel, p *domain.Progress) {
 	states := make(map[domain.ContactState]int)
 	attempted := 0
@@ -323,7 +324,7 @@ func (m *model) checkCounters(b *campaignModel, p *domain.Progress) {
 	}
 }
 
-// change is a parsed commit.
+// change holds the records and events of one commit by their type.
 type change struct {
 	row      *domain.Campaign
 	progress *domain.Progress

@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/sip/outcome"
 )
 
-// answerRow is one row of the table of call results: what the remote side does and what the service has to record.
-// It repeats the product's table on purpose.
+// answerRow is one row of the table of call results: the behaviour of the remote side and the result that the service has to
+// record. It repeats the table of the production code on purpose.
 type answerRow struct {
 	name      string
 	final     outcome.Final // for unanswered calls
@@ -52,7 +52,7 @@ func answerTable() []answerRow {
 	}
 }
 
-// verdict returns the verdict of the product's own table.
+// verdict returns the verdict that the production code derives from this call result.
 func (r answerRow) verdict() domain.Verdict {
 	if !r.answered {
 		return outcome.Classify(r.final)
@@ -74,14 +74,15 @@ type simulatedCall struct {
 	boot                   string
 }
 
-// remoteSide is the remote side of all calls. It outlives the processes and remembers each call.
+// remoteSide simulates the called parties of all calls. It outlives the simulated processes and remembers each call.
 type remoteSide struct {
 	seed  uint64
 	rings []*simulatedCall
 	calls map[string]*simulatedCall
 }
 
-// answerFor returns how a number answers its nth call. The seed determines it, independent of the order of calls.
+// answerFor returns how a number answers its nth call, and after which time. The result depends only on the seed, the number
+// and nth.
 func (f *remoteSide) answerFor(phone string, nth int) (answerRow, time.Duration) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(phone + "#" + strconv.Itoa(nth)))
@@ -107,7 +108,7 @@ func (f *remoteSide) callCount(phone string) int {
 	return n
 }
 
-// liveCalls returns the number of calls that ring or talk now.
+// liveCalls returns how many of the calls for which of returns true are ringing or answered now.
 func (f *remoteSide) liveCalls(of func(*simulatedCall) bool) int {
 	n := 0
 	for _, r := range f.rings {
@@ -118,7 +119,7 @@ func (f *remoteSide) liveCalls(of func(*simulatedCall) bool) int {
 	return n
 }
 
-// callsSince counts the calls after a time.
+// callsSince counts the calls after t for which of returns true.
 func (f *remoteSide) callsSince(t time.Time, of func(*simulatedCall) bool) int {
 	n := 0
 	for _, r := range slices.Backward(f.rings) {

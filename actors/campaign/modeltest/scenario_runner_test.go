@@ -20,8 +20,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// world runs a scenario: the real actors on the real store, fakes for trunks and calls, the remote side and the
-// model. Its mutex guards everything that outlives a process.
+// world runs a scenario: the real actors on the real store, fakes for trunks and calls, the remote side and the model. Its
+// mutex guards the state that outlives a simulated process.
 type world struct {
 	scenario
 	t   *testing.T
@@ -60,7 +60,7 @@ type traceLine struct {
 	args   []any
 }
 
-// playScenario runs a scenario and returns the violations and the trace.
+// playScenario runs a scenario. It returns the violated rules and a trace of the steps and faults.
 func playScenario(t *testing.T, s scenario, sys *actor.ActorSystem) (broken, trace []string) {
 	t.Helper()
 	w := &world{
@@ -106,7 +106,7 @@ func (w *world) addFault(format string, args ...any) {
 	w.model.addFault(format, args...)
 }
 
-// waitUntil waits for a time of the scenario and replaces a process that dies meanwhile.
+// waitUntil waits for a time of the scenario. If the process ends in the meantime, waitUntil starts another one.
 func (w *world) waitUntil(at time.Duration) {
 	for left := at - time.Since(w.began); left > 0; left = at - time.Since(w.began) {
 		t := time.NewTimer(left)
@@ -131,7 +131,7 @@ func (w *world) restart(downtime time.Duration, back bool) {
 	w.addError(w.startProcess(false))
 }
 
-// isBroken reports whether a rule was violated, which ends the run.
+// isBroken reports whether a rule of the model was violated. The run then ends.
 func (w *world) isBroken() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +150,7 @@ func (w *world) randomInt(n int) int {
 	return w.dice.IntN(n)
 }
 
-// finish ends the faults and waits until every campaign has ended.
+// finish ends all injected faults and waits until every campaign has ended.
 func (w *world) finish() {
 	w.mu.Lock()
 	w.plannedFaults, w.storeDownUntil, w.slowUntil = nil, time.Time{}, time.Time{}
@@ -189,7 +189,7 @@ func (w *world) finish() {
 	w.compareWithModel()
 }
 
-// commitDelay returns how long a commit takes.
+// commitDelay returns a random duration for the next commit.
 func (w *world) commitDelay() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +203,7 @@ func (w *world) commitDelay() time.Duration {
 	return d/4 + time.Duration(w.dice.Int64N(int64(d)))
 }
 
-// nextFault returns the fault of a commit; false: the store is unavailable.
+// nextFault returns the fault to inject into a commit. It returns false if the store is unavailable.
 func (w *world) nextFault(p *process, c *commit.Change) (commitFault, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -226,7 +226,7 @@ func isCampaign(c *commit.Change) bool {
 	return slices.ContainsFunc(c.Puts, func(r domain.Record) bool { _, ok := r.(*domain.Progress); return ok })
 }
 
-// killDuringCommit ends a process in the middle of a commit.
+// killDuringCommit kills the process during a commit. doubt is the commit whose durability is then unknown.
 func (w *world) killDuringCommit(p *process, doubt *commit.Change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,7 +236,7 @@ func (w *world) killDuringCommit(p *process, doubt *commit.Change) {
 	w.died <- p
 }
 
-// reportDurable reports a commit to the model; false: the process is dead.
+// reportDurable reports the result of a commit to the model. It returns false if the process was killed.
 func (w *world) reportDurable(p *process, c commit.Change, events []event.Event, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,7 +258,8 @@ func (w *world) isStoreDown(p *process) bool {
 	return p.dead.Load() || time.Now().Before(w.storeDownUntil)
 }
 
-// messageHook sees each message first and panics at planned messages.
+// messageHook returns a function that the actors call with each message before they handle it. The function panics at the
+// planned messages.
 func (w *world) messageHook(p *process) func(any) {
 	return func(msg any) {
 		w.mu.Lock()
@@ -310,7 +311,7 @@ func (w *world) runStep(st step) {
 	w.runAction(st)
 }
 
-// runAction runs a step that needs the processes.
+// runAction runs a step that sends requests to the running process or changes its stored data.
 func (w *world) runAction(st step) {
 	verbs := []stepKind{begin, pause, resume, look}
 	switch st.kind {
@@ -355,7 +356,7 @@ func (w *world) request(i, j int, k stepKind) {
 	}()
 }
 
-// changeCampaignRow changes the campaign's row as the service does.
+// changeCampaignRow changes the stored campaign record and notifies the campaign, as the API does.
 func (w *world) changeCampaignRow(st step) {
 	id, ws := w.spaces[st.space].campaigns[st.campaign].row.ID, w.spaces[st.space].id
 	p := w.alive
@@ -402,7 +403,7 @@ func addedContact(id string, n int) domain.Contact {
 	return domain.Contact{Phone: fmt.Sprintf("+1202556%s%03d", id[len(id)-2:len(id)-1], n), Timezone: "Etc/UTC"}
 }
 
-// addContacts adds contacts like an upload: first the chunks, then the total.
+// addContacts adds contacts in the order of a real upload: first the chunks, then the total.
 func (w *world) addContacts(st step) {
 	c := w.spaces[st.space].campaigns[st.campaign]
 	id, ws := c.row.ID, c.row.WorkspaceID

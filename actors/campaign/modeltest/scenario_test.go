@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// scenario is everything that is drawn before a run: contacts, campaign rules, requests and faults.
+// scenario is the complete random input of a run: contacts, campaign rules, requests and faults.
 type scenario struct {
 	seed   uint64
 	start  time.Duration // time of day at which the first process starts
@@ -17,7 +17,7 @@ type scenario struct {
 	steps  []step
 }
 
-// tenantPlan is the plan of one workspace.
+// tenantPlan describes one workspace of a scenario.
 type tenantPlan struct {
 	id               string
 	lines, perMinute int
@@ -29,7 +29,7 @@ type campaignPlan struct {
 	people []domain.Contact
 }
 
-// stepKind is the kind of a step.
+// stepKind is the kind of a step: a request, a change or a fault.
 type stepKind uint8
 
 const (
@@ -64,7 +64,7 @@ func (k stepKind) String() string {
 	}[k]
 }
 
-// step is one action at a time after the start.
+// step is one request, change or fault of a scenario. It happens at a given time after the start.
 type step struct {
 	at       time.Duration
 	kind     stepKind
@@ -78,7 +78,7 @@ func (s step) String() string {
 	return fmt.Sprintf("%v %v space=%d campaign=%d n=%d m=%d lasts=%v", s.at, s.kind, s.space, s.campaign, s.n, s.m, s.lasts)
 }
 
-// panicMessages are the message types at which an actor may panic.
+// panicMessages returns the message types at which a scenario may make an actor panic.
 func panicMessages() []string {
 	return []string{
 		"campaign.Start", "lines.Permit", "trunk.Slot", "campaign.batchCommitted", "campaign.contactsRead", "campaign.snapshotLoaded", "campaign.scriptRead",
@@ -188,8 +188,8 @@ func drawRetry(r *rand.Rand) domain.Retry {
 	return retry
 }
 
-// drawPerson gives some contacts a time zone whose calling hours also close within the run. Its offset differs from
-// UTC.
+// drawPerson draws the contact k of a campaign. If local is set, the contact gets a random time zone. A few contacts get an
+// invalid number.
 func drawPerson(r *rand.Rand, campaign, k int, local bool, _ time.Time) domain.Contact {
 	who := domain.Contact{Phone: fmt.Sprintf("+1202555%d%03d", campaign+1, k)}
 	if local {

@@ -3,14 +3,14 @@ package webhooktest
 // HostileHosts returns spellings of hosts that webhook URLs must not reach (SSRF test data).
 func HostileHosts() []string {
 	return []string{
-		// this host
+		// addresses and names of the local host
 		"127.0.0.1", "127.0.0.2", "127.0.1.1", "127.255.255.254", "0.0.0.0", "0.0.0.1", "0.255.255.255", "[::]", "[::1]", "[0:0:0:0:0:0:0:1]",
 		"[0000:0000:0000:0000:0000:0000:0000:0001]", "localhost", "localhost.", "LOCALHOST", "LocalHost", "ip6-localhost.", "[::1%25lo]",
 		// spellings of 127.0.0.1 that resolvers accept
 		"127.1", "127.0.1", "127.0.0.1.", "0", "0x0", "2130706433", "0x7f000001", "0x7F000001", "017700000001", "0177.0.0.1", "0177.0.0.01", "0x7f.0.0.1",
 		"0x7f.1", "0x7f.0x0.0x0.0x1", "127.0.0.0x1", "127.0.0.01", "00127.0.0.1", "127.000.000.001", "127.0.0.1%00", "127.0.0.256", "6425673729",
 		"１２７.０.０.１", "①②⑦.⓪.⓪.①", "127。0。0。1", "127%2e0%2e0%2e1", "%6c%6f%63%61%6c%68%6f%73%74", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ",
-		// credentials, fragments and other text around the host
+		// hosts combined with credentials, fragments or other text
 		"example.com@127.0.0.1", "127.0.0.1@example.com", "example.com%40127.0.0.1", "127.0.0.1#@example.com", "example.com\\@127.0.0.1", "127.0.0.1\\.example.com",
 		" 127.0.0.1", "127.0.0.1\t", "127.0.0.1\r\nHost: example.com", "[127.0.0.1]", "[::1].example.com", "127.0.0.1:443@example.com", "example.com:443@127.0.0.1",
 		// private and carrier-grade NAT networks
@@ -22,11 +22,11 @@ func HostileHosts() []string {
 		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]", "[::127.0.0.1]", "[::7f00:1]", "[::ffff:0:127.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b::7f00:1]",
 		"[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2002:7f00:1::1]", "[2002:a00:1::1]", "[2001:0:7f00:1::1]", "[2001:0:4136:e378:8000:63bf:80ff:fffe]", "[::ffff:10.0.0.1]", "[::ffff:192.168.0.1]",
 		"[::ffff:0.0.0.0]", "[64:ff9b::10.0.0.1]",
-		// reserved for documentation, benchmarks and other protocols
+		// addresses reserved for documentation, benchmarks and other protocols
 		"192.0.2.1", "198.51.100.1", "203.0.113.1", "198.18.0.1", "198.19.255.254", "192.0.0.1", "192.88.99.1", "[2001:db8::1]", "[2001:10::1]", "[2001:20::1]", "[3fff::1]", "[100::1]", "[5f00::1]", "[2001:2::1]",
 		// multicast and reserved addresses
 		"224.0.0.1", "239.255.255.250", "255.255.255.255", "240.0.0.1", "[ff02::1]", "[ff05::2]", "[ff0e::1]",
-		// no valid host
+		// texts that are no valid host
 		"", ".", "..", "-", "a..b", "-a.example", "a-.example", "[", "[]", "[:::]", "[1::2::3]", "[::1", "::1", "%31%32%37.0.0.1",
 	}
 }

@@ -1,6 +1,7 @@
 // Package webhooktest provides an in-memory store for tests of the actors that deliver events.
 //
-// It behaves like the real drivers: rows as bytes, versions and guards, ordered lists, events with consecutive offsets.
+// The store behaves like the real stores: it encodes rows as bytes, checks the versions in guards, returns ordered
+// lists, and numbers events with consecutive offsets.
 package webhooktest
 
 import (
@@ -25,10 +26,11 @@ type row struct {
 
 // Store is an in-memory store.
 //
-// FailOperation, if set, is called before each operation (apply, get, list, under, events), one at a time.
-// AfterApply, if set, is called after an Apply; Apply returns its error although the change is stored.
-// AfterList, if set, is called between the reading of a list and the return of its rows.
-// ShortPages makes pages of events end early, as pages of a real store may.
+// FailOperation, if set, is called before each operation (apply, get, list, under, events), one at a time. Its error
+// makes the operation fail.
+// AfterApply, if set, is called after an Apply. Apply returns its error although the change is stored.
+// AfterList, if set, is called after a list was read and before its rows are returned.
+// ShortPages makes Events return fewer events than the limit, as a real store may do.
 type Store struct {
 	FailOperation func(operation string) error
 	AfterApply    func() error
@@ -96,7 +98,7 @@ func (s *Store) Apply(ctx context.Context, c commit.Change) ([]event.Event, erro
 	return out, nil
 }
 
-// Put stores a row directly, as a concurrent change by another client.
+// Put stores a row without the checks of Apply. Tests use it to simulate a change by another client.
 func (s *Store) Put(r domain.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,7 +228,7 @@ func (s *Store) LastOffset(ctx context.Context, _ string) (uint64, error) {
 	return uint64(len(s.events)), nil
 }
 
-// CommitCount returns the number of stored changes.
+// CommitCount returns the number of successful commits.
 func (s *Store) CommitCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// api implements Administration through the API of a service, with the permissions of a key.
+// api implements Administration through the HTTP API of a service, with the permissions of an API key.
 type api struct{ client *client.Client }
 
-// NewAPI returns the Administration of a service through its API, with the permissions of the client's key.
+// NewAPI returns an Administration that uses the HTTP API of a service, with the permissions of the client's API key.
 func NewAPI(c *client.Client) Administration { return api{c} }
 
 // errNotInAPI is returned for operations that the API does not offer.
 var errNotInAPI = errors.New("this works only on the machine with the data folder: run the command there without --url and --profile")
 
-// convertReply converts a reply of the API to the type Out through JSON.
+// convertReply converts an API reply to the type Out by encoding it as JSON. It returns failed if that is not nil.
 func convertReply[Out any](in any, failed error) (out Out, err error) {
 	if failed != nil {
 		return out, failed

@@ -74,7 +74,7 @@ type SignInLink struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// workspace returns the workspace record of the request, with the limits of its plan.
+// workspace returns the record of the requested workspace, with the limits of its plan. It validates the record.
 func (n NewWorkspace) workspace() (*domain.Workspace, error) {
 	w := &domain.Workspace{Name: n.Name, Plan: domain.Plan(n.Plan), DefaultCountry: n.Country, Calling: domain.DestinationRules{Countries: []string{n.Country}}}
 	limits, fixed := domain.PlanLimits(w.Plan)
@@ -84,7 +84,7 @@ func (n NewWorkspace) workspace() (*domain.Workspace, error) {
 	return w, validation.Workspace(w).Err()
 }
 
-// RecountRequest requests a recount of the usage counters of some days.
+// RecountRequest requests a comparison of the usage counters of some days with the stored call attempts.
 type RecountRequest struct {
 	Workspace string    `json:"workspace"` // id; "": all workspaces
 	From      time.Time `json:"from"`

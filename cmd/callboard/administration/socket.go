@@ -15,17 +15,18 @@ import (
 // socketPath returns the path of the local socket in a data folder.
 func socketPath(data string) string { return filepath.Join(data, "admin.sock") }
 
-// Socket is the local HTTP server for the command line, with the pages of admin_addr. It requires no API key,
-// because only the owner of the data folder can open the socket.
+// Socket is the local HTTP server for the command line. It also serves the pages of admin_addr: metrics and debugging.
+// It requires no API key, because only the owner of the data folder can open the socket.
 type Socket struct {
 	server *http.Server
 	path   string
 }
 
-// OpenSocket serves an Administration, and pages below /debug/ and /metrics, on the socket of a data folder.
+// OpenSocket starts the HTTP server on the local socket of a data folder. It serves keys to the command line, and pages
+// below /debug/ and at /metrics.
 func OpenSocket(data string, keys Administration, pages http.Handler, log *slog.Logger) (*Socket, error) {
 	path := socketPath(data)
-	_ = os.Remove(path) // of an ended process: this process holds the lock of the folder
+	_ = os.Remove(path) // removes the socket of an ended process; this process holds the lock of the data folder
 	ln, err := new(net.ListenConfig).Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("open the local socket: %w", err)
@@ -42,7 +43,7 @@ func OpenSocket(data string, keys Administration, pages http.Handler, log *slog.
 	return a, nil
 }
 
-// Close stops the server. It aborts a profile request that takes longer than two seconds.
+// Close stops the server. It waits at most two seconds for running requests, for example for a profile, and aborts them.
 func (a *Socket) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()

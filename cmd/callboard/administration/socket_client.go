@@ -18,13 +18,13 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// requestTimeout limits a request of the command line. A recount reads every row and takes the longest.
+// requestTimeout limits a request over the local socket. A recount takes longest, because it reads every row.
 const requestTimeout = 10 * time.Minute
 
 // socketClient implements Administration through the local socket of a running process.
 type socketClient struct{ client *http.Client }
 
-// Dial connects to the running process of a data folder. It returns false if none runs.
+// Dial connects to the running process that uses a data folder. It returns false if no process runs.
 func Dial(data string) (Administration, bool) {
 	path := socketPath(data)
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -38,7 +38,7 @@ func Dial(data string) (Administration, bool) {
 	return socketClient{&http.Client{Timeout: requestTimeout, Transport: &http.Transport{DialContext: dial}}}, true
 }
 
-// request sends a JSON request to the socket and decodes the reply into out.
+// request sends a request with a JSON body to the socket and decodes the JSON reply into out.
 func (s socketClient) request(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {

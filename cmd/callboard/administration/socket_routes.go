@@ -9,10 +9,10 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// maxRequestBody limits a request to the local socket, in bytes.
+// maxRequestBody limits the size of a request body on the local socket, in bytes.
 const maxRequestBody = 1 << 20
 
-// newSocketHandler returns the routes of the local socket.
+// newSocketHandler returns the HTTP handler that serves an Administration on the local socket.
 func newSocketHandler(keys Administration) http.Handler {
 	mux := http.NewServeMux()
 	addJSONRoute(mux, "POST /keys", keys.CreateKey)
@@ -39,7 +39,7 @@ func newSocketHandler(keys Administration) http.Handler {
 	return mux
 }
 
-// addJSONRoute adds a route whose request body is the JSON of an In.
+// addJSONRoute adds a route that decodes its JSON request body to In, calls do and replies with Out as JSON.
 func addJSONRoute[In, Out any](mux *http.ServeMux, route string, do func(context.Context, In) (Out, error)) {
 	mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 		var in In
@@ -56,7 +56,7 @@ func addJSONRoute[In, Out any](mux *http.ServeMux, route string, do func(context
 	})
 }
 
-// addAccountRoutes adds the routes for workspaces and users.
+// addAccountRoutes adds the routes of the local socket for workspaces and users.
 func addAccountRoutes(mux *http.ServeMux, d Accounts) {
 	addJSONRoute(mux, "POST /workspaces", d.CreateWorkspace)
 	addJSONRoute(mux, "POST /users", d.CreateUser)
@@ -77,7 +77,7 @@ func addAccountRoutes(mux *http.ServeMux, d Accounts) {
 	})
 }
 
-// writeReply writes a value as JSON, or an error with status 422.
+// writeReply writes v as JSON. If err is not nil, it writes the error with status 422 instead.
 func writeReply(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/store"
 )
 
-// storeAdministration implements Administration on an opened store, with or without a running service.
+// storeAdministration implements Administration on an opened store. The service of the store may be running or not.
 type storeAdministration struct {
 	store       *store.Store
 	running     *services.Services // nil: no service runs on the store
@@ -17,17 +17,17 @@ type storeAdministration struct {
 	testCarrier bool               // new workspaces get a trunk to the test carrier
 }
 
-// NewRunning returns the Administration of the store of a running service.
+// NewRunning returns an Administration that uses the store and the services of a running service in this process.
 func NewRunning(v *store.Store, running *services.Services, baseURL string) Administration {
 	return &storeAdministration{store: v, running: running, baseURL: baseURL}
 }
 
-// NewStopped returns the Administration of a store that no service uses.
+// NewStopped returns an Administration that uses a store whose service is not running.
 func NewStopped(v *store.Store, baseURL string, testCarrier bool) Administration {
 	return &storeAdministration{store: v, baseURL: baseURL, testCarrier: testCarrier}
 }
 
-// services returns the services of the store. Without a running service only those of services.Offline are set.
+// services returns the services of the store. If no service runs, it returns those that services.Offline creates.
 func (s *storeAdministration) services() *services.Services {
 	if s.running != nil {
 		return s.running
@@ -35,7 +35,7 @@ func (s *storeAdministration) services() *services.Services {
 	return s.offline.Services()
 }
 
-// openOffline opens the services of a stopped store on first use.
+// openOffline creates, at the first call, the services for a store whose service is not running.
 func (s *storeAdministration) openOffline(ctx context.Context) (err error) {
 	if s.running == nil && s.offline == nil {
 		s.offline, err = services.NewOffline(ctx, s.store.Records, s.store.Keys, slog.New(slog.DiscardHandler))

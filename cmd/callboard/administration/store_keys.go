@@ -81,7 +81,7 @@ func (s *storeAdministration) ListKeys(ctx context.Context, workspace string) ([
 
 const keyActive = "active"
 
-// KeyState returns the state of a key: active, expired or revoked.
+// KeyState returns the state of an API key: active, expired or revoked.
 func KeyState(k *domain.APIKey) string {
 	switch {
 	case k.RevokedAt != nil:

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/usage"
 )
 
-// StoreRequirement returns the program version that the store requires.
+// StoreRequirement returns the program version that is required to open the store.
 func (s *storeAdministration) StoreRequirement(ctx context.Context) (persistence.Requirement, error) {
 	return persistence.StoreRequirement(ctx, s.store.Driver.Get)
 }
@@ -20,7 +20,7 @@ func (s *storeAdministration) Quarantine(ctx context.Context) (*restorequarantin
 	return restorequarantine.LoadState(ctx, s.store.Records)
 }
 
-// ReleaseQuarantine ends the quarantine of a restored store.
+// ReleaseQuarantine ends the quarantine of a store that was restored from a backup.
 func (s *storeAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := restorequarantine.Release(ctx, s.store.Records)
 	if err == nil {

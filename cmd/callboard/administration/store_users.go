@@ -42,8 +42,8 @@ func (s *storeAdministration) CreateUser(ctx context.Context, n NewUser) (*domai
 	return s.services().Users.CreateUserInWorkspace(ctx, n.Workspace, u)
 }
 
-// checkOperatorWorkspace refuses an operator in a workspace without an operator key. Alert rules of an operator
-// cover all workspaces, and their events go to the webhooks of the operator's workspace.
+// checkOperatorWorkspace returns an error if a workspace has no operator key and so must not get an operator user. The
+// alert rules of an operator cover all workspaces, and their events go to the webhooks of the operator's workspace.
 func (s *storeAdministration) checkOperatorWorkspace(ctx context.Context, workspace string) error {
 	keys, err := s.ListKeys(ctx, workspace)
 	if err != nil || slices.ContainsFunc(keys, func(k *domain.APIKey) bool {
@@ -77,7 +77,7 @@ func (s *storeAdministration) ListUsers(ctx context.Context, workspace string) (
 	return out, nil
 }
 
-// listUsers appends the users of one environment to out.
+// listUsers appends the users of one environment to out. p selects the workspace and the environment.
 func (s *storeAdministration) listUsers(ctx context.Context, out []*domain.User, p domain.Principal) ([]*domain.User, error) {
 	for page := (record.PageQuery{Limit: 100}); ; {
 		l, err := s.services().Users.ListUsers(ctx, p, page)

@@ -1,5 +1,5 @@
-// Package backup writes, verifies and restores backups of the embedded store, with the recordings and exports in
-// the data folder. A backup never contains the master key.
+// Package backup writes, verifies and restores backups of the embedded store. A backup also contains the recordings and
+// exports in the data folder. It never contains the master key.
 package backup
 
 import (
@@ -27,10 +27,10 @@ type Manifest struct {
 	Version   string    `json:"version"`
 	Blobs     int       `json:"blobs"` // number of recordings and exports
 	Bytes     int64     `json:"bytes"` // size of the recordings and exports
-	// BlobLocation is the bucket or folder with recordings and exports that the backup does not contain; empty:
-	// none.
+	// BlobLocation is the bucket or folder with the recordings and exports that the backup does not contain. It is
+	// empty if they are in the data folder, and so in the backup.
 	BlobLocation string `json:"blobs_in,omitempty"`
-	// Requirement is the program version that can restore the backup.
+	// Requirement is the program version that is required to restore the backup.
 	Requirement persistence.Requirement `json:"needs"`
 }
 

@@ -16,7 +16,8 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// copyBackup copies the folders of a backup into a data folder. A backup without recordings has no folder for them.
+// copyBackup copies the store and the recordings of a backup into a data folder. A backup without recordings has no
+// folder for recordings.
 func copyBackup(from, data string) error {
 	for _, part := range []string{datafolder.BlobsDir, datafolder.StoreDir} {
 		err := os.CopyFS(filepath.Join(data, part), os.DirFS(filepath.Join(from, part)))
@@ -27,12 +28,12 @@ func copyBackup(from, data string) error {
 	return nil
 }
 
-// restoreFolder is the folder in the data folder in which the restored store is prepared.
+// restoreFolder is the temporary folder in the data folder in which Restore prepares the store.
 const restoreFolder = "restore.part"
 
-// Restore restores a backup into a data folder and puts the store into quarantine. The store is moved to its final
-// place last, so an interrupted restore can be repeated. With pause it pauses all campaigns. It returns the number
-// of paused campaigns.
+// Restore restores a backup into a data folder and puts the store into quarantine. It moves the store to its final
+// folder last, so that an interrupted restore can be repeated. With pause it pauses all campaigns. It returns the
+// number of paused campaigns.
 func Restore(ctx context.Context, o store.Options, created Manifest, from string, pause bool) (paused int, err error) {
 	cfg := o.Config
 	partial := configForFolder(cfg, filepath.Join(cfg.Data, restoreFolder))
@@ -66,14 +67,14 @@ func Restore(ctx context.Context, o store.Options, created Manifest, from string
 	return paused, datafolder.Sync(cfg.Data)
 }
 
-// configForFolder returns a configuration for a store in another folder with the same master key.
+// configForFolder returns a copy of a configuration that uses another data folder and the same master key file.
 func configForFolder(cfg *configs.Config, data string) *configs.Config {
 	copied := *cfg
 	copied.Data, copied.MasterKeyFile = data, datafolder.MasterKeyFile(cfg)
 	return &copied
 }
 
-// CheckTarget returns an error if a backup cannot be restored into the data folder of the settings.
+// CheckTarget returns an error if a backup cannot be restored into the data folder that cfg names.
 func CheckTarget(cfg *configs.Config) error {
 	if cfg.RedisURL.Reveal() != "" {
 		return errors.New("redis_url is set: a backup is restored into the embedded store only")

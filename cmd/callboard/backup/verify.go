@@ -53,7 +53,7 @@ func Verify(ctx context.Context, o store.Options, backup string) (string, error)
 	return fmt.Sprintf("%d workspaces, %d recordings", len(all), recordingCount), nil
 }
 
-// copyStore copies a store. Table files never change, so they are hard links.
+// copyStore copies the files of a store. It makes hard links to table files, because these never change.
 func copyStore(from, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err

@@ -19,14 +19,15 @@ type Store interface {
 	fmt.Stringer
 	// List returns the names of the blobs of a workspace.
 	List(ctx context.Context, workspace string) (names []string, err error)
-	// Sweep removes the parts of abandoned uploads.
+	// RemoveAbandoned removes the stored parts of uploads that were not completed.
 	RemoveAbandoned(ctx context.Context) (uploads int, err error)
-	// Try writes, reads and deletes a test object. refused means that waiting does not help, such as wrong
-	// credentials.
+	// CheckAccess writes, reads and deletes a test object. refused means that the store refuses the access, for example
+	// because of wrong credentials, so that a retry does not help.
 	CheckAccess(ctx context.Context) (refused bool, err error)
 }
 
-// Open opens the bucket or the folder of blobs_url.
+// Open opens the bucket or the folder that blobs_url names. If blobs_url is not set, it returns a store that is
+// unavailable.
 func Open(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (Store, error) {
 	b := cfg.Blobs
 	if b == (configs.Blobs{}) {
@@ -46,7 +47,7 @@ func Open(cfg *configs.Config, seal blob.Sealer, roots *x509.CertPool) (Store, e
 	return bucket, nil
 }
 
-// Location describes the place of blobs_url for people; empty: blobs_url is not set.
+// Location describes in words the folder or bucket that blobs_url names. It is empty if blobs_url is not set.
 func Location(cfg *configs.Config) string {
 	b := cfg.Blobs
 	switch {
@@ -68,7 +69,8 @@ func IsVersioned(ctx context.Context, blobs Store) bool {
 	return is && bucket.IsVersioned(ctx)
 }
 
-// openAndCheck opens the store of blobs_url and tests it. Commands use it that neither encrypt nor decrypt blobs.
+// openAndCheck opens the store that blobs_url names and tests the access to it. It has no key, so its callers must not
+// encrypt or decrypt blobs.
 func openAndCheck(ctx context.Context, cfg *configs.Config) (Store, error) {
 	roots, err := egress.Roots(cfg, nil)
 	if err != nil {
@@ -84,7 +86,8 @@ func openAndCheck(ctx context.Context, cfg *configs.Config) (Store, error) {
 	return blobs, nil
 }
 
-// CheckAccess tests the store of blobs_url for the doctor command. place describes the store for people.
+// CheckAccess tests the access to the store that blobs_url names, for the command callboard doctor. place describes the
+// store in words. versioned reports whether the bucket keeps old versions of deleted objects.
 func CheckAccess(ctx context.Context, cfg *configs.Config) (place string, versioned bool, err error) {
 	blobs, err := openAndCheck(ctx, cfg)
 	if err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// bucketKeys is a credentials.Provider for a single caller. It reads the key file again after a change. A file that
-// cannot be read counts as being written, and the previous key stays.
+// bucketKeys is a credentials.Provider that reads the bucket's access keys from a file. It reads the file again after a
+// change. If the file cannot be read, because it is being written, the previous keys stay valid. It is not safe for
+// concurrent use.
 type bucketKeys struct {
 	file    string
 	changed time.Time

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 )
 
-// MoveFromDataFolder moves recordings and exports from the data folder to the bucket of blobs_url. They stay
+// MoveFromDataFolder moves recordings and exports from the data folder to the bucket that blobs_url names. The files stay
 // encrypted, so the master key is not needed.
 func MoveFromDataFolder(ctx context.Context, cfg *configs.Config, progress func(blob.MoveResult)) (done blob.MoveResult, err error) {
 	dir := filepath.Join(cfg.Data, datafolder.BlobsDir)

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/persistence/blob"
 )
 
-// CheckConfig returns an error if a process must not start with its blobs_url: the folder does not exist, or
-// recordings still lie in the data folder.
+// CheckConfig returns an error if a process must not start with its setting blobs_url: the folder does not exist, or
+// the data folder still contains recordings.
 func CheckConfig(cfg *configs.Config) error {
 	if cfg.Blobs == (configs.Blobs{}) {
 		return nil
@@ -36,7 +36,7 @@ func CheckConfig(cfg *configs.Config) error {
 	return err
 }
 
-// migrationHint returns the command that moves recordings and exports from the data folder to blobs_url.
+// migrationHint tells the operator in words how to move recordings and exports from the data folder to blobs_url.
 func migrationHint(cfg *configs.Config) string {
 	if cfg.Blobs.Folder != "" {
 		return fmt.Sprintf("copy them with cp -a %s/. %s/ and delete the originals", filepath.Join(cfg.Data, datafolder.BlobsDir), cfg.Blobs.Folder)

@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// unsetStore is the blob store of a node without blobs_url. It behaves like an unavailable store: recordings wait
-// in the spool until blobs_url is set.
+// unsetStore is the blob store of a node without the setting blobs_url. It behaves like an unavailable store: recordings
+// wait in the local spool until blobs_url is set.
 type unsetStore struct{}
 
 func (unsetStore) unavailable() error {
@@ -17,7 +17,7 @@ func (unsetStore) unavailable() error {
 		"blobs_url is not set: with node_addr recordings and exports need a bucket or a shared folder that every node reaches").With("retry_after", 60))
 }
 
-// Put implements node.Blobs, as do the next three methods.
+// Put implements node.Blobs. Like Open, Delete and DeleteAll it returns an error that says that blobs_url is not set.
 func (b unsetStore) Put(context.Context, string, string, io.Reader) (int64, error) {
 	return 0, b.unavailable()
 }
@@ -30,13 +30,13 @@ func (b unsetStore) Delete(context.Context, string, string) error { return b.una
 
 func (b unsetStore) DeleteAll(context.Context, string) error { return b.unavailable() }
 
-// List returns no names: no recordings wait in an unset store.
+// List returns no names, because an unset store contains no blobs.
 func (unsetStore) List(context.Context, string) ([]string, error) { return nil, nil }
 
-// RemoveAbandoned does nothing.
+// RemoveAbandoned does nothing, because an unset store contains no uploads.
 func (unsetStore) RemoveAbandoned(context.Context) (int, error) { return 0, nil }
 
-// CheckAccess returns an error that is not final, so that the node starts.
+// CheckAccess returns an error with refused false, so that the node starts although blobs_url is not set.
 func (b unsetStore) CheckAccess(context.Context) (bool, error) { return false, b.unavailable() }
 
 func (unsetStore) String() string { return "no store" }

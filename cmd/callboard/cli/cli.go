@@ -1,6 +1,6 @@
-// Package cli contains the shared parts of the commands over the API: the client, the output and the exit codes.
-// Each resource has a subpackage with its commands.
+// Package cli contains the shared parts of the commands that use the HTTP API: the client, the output and the exit
+// codes. The commands for each resource are in a subpackage.
 //
-// The commands send requests with the public Go client and import neither the store nor the settings nor the
+// The commands send requests with the public Go client. They import neither the store nor the settings nor the
 // actors.
 package cli

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// Environment variables that select the service for API commands. The service itself ignores them.
+// Environment variables that select the service for API commands. The service itself does not read them.
 const (
 	envURL      = "CALLBOARD_URL"
 	EnvKey      = "CALLBOARD_KEY"
@@ -25,17 +25,17 @@ const (
 // defaultURL is the default URL of a service on this machine.
 const defaultURL = "http://127.0.0.1:8080"
 
-// RequestTimeout bounds a request with one short response.
+// RequestTimeout is the time limit of a request with one short response.
 const RequestTimeout = time.Minute
 
-// clientRetries is the number of retries after a 429 or 503 response.
+// clientRetries is how often an API command repeats a request after a 429 or 503 response.
 const clientRetries = 2
 
-// clientFlags holds the values of --url, --key and --profile; empty: not set.
+// clientFlags contains the values of the flags --url, --key and --profile. A flag that is not set is empty.
 type clientFlags struct{ url, key, profile string }
 
-// AddClientFlags adds --url, --key and --profile to cmd. It returns a client whose URL and key are set just before
-// the command runs.
+// AddClientFlags adds the flags --url, --key and --profile to cmd. It returns a client, whose URL and key are set just
+// before the command runs.
 func AddClientFlags(cmd *cobra.Command) *client.Client {
 	c := &client.Client{}
 	f := cmd.Flags()
@@ -59,7 +59,7 @@ func AddClientFlags(cmd *cobra.Command) *client.Client {
 	return c
 }
 
-// ClientOf returns a client of the service that the flags of cmd select.
+// ClientOf returns a client for the service that the flags of cmd select.
 func ClientOf(cmd *cobra.Command) (*client.Client, error) {
 	var a clientFlags
 	for name, to := range map[string]*string{"url": &a.url, "key": &a.key, "profile": &a.profile} {
@@ -72,8 +72,8 @@ func ClientOf(cmd *cobra.Command) (*client.Client, error) {
 	return &client.Client{URL: p.URL, Key: p.Key, Retries: clientRetries}, err
 }
 
-// IsRemote reports whether --url or --profile select a service, instead of the service of the data folder on this
-// machine.
+// IsRemote reports whether --url or --profile select a service. Otherwise the command uses the service of the data
+// folder on this machine.
 func IsRemote(cmd *cobra.Command) bool {
 	return cmd.Flags().Changed("url") || cmd.Flags().Changed("profile")
 }

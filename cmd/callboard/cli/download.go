@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// SaveDownload writes the body of resp to a new file, or to the standard output if to is "-". It closes the body.
+// SaveDownload writes the body of resp to the new file to, or to the standard output if to is "-". It closes the body.
 func SaveDownload(s *Session, resp *http.Response, to string) error {
 	defer func() { _ = resp.Body.Close() }()
 	if to == "-" {

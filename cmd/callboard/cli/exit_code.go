@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// Exit codes of the command line, documented in docs/cli.md.
+// Exit codes of the command line. docs/cli.md describes them.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1   // any other error, such as a failed call or a failed check
@@ -24,7 +24,7 @@ const (
 	ExitInterrupted = 130 // by Ctrl-C or SIGTERM
 )
 
-// ExitCode returns the exit code for the error of a command.
+// ExitCode returns the exit code of the process for the error that a command returned.
 func ExitCode(err error) int {
 	var refusal *client.Error
 	var wrong usageError
@@ -60,5 +60,5 @@ func exitCodeOfStatus(status int) int {
 	return ExitFailed
 }
 
-// ErrCheckFailed is the error of a check with a negative result, such as a trunk that does not answer.
+// ErrCheckFailed is the error of a command whose check has a negative result, such as a trunk that does not answer.
 var ErrCheckFailed = errors.New("the check failed")

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// writeFields writes the fields of the next object of d, one per line. It indents nested objects by depth and omits
-// empty values.
+// writeFields reads the next JSON object of d and writes its fields, one per line. It indents nested objects by depth
+// and omits empty values.
 func writeFields(w io.Writer, d *json.Decoder, depth int) error {
 	open, err := d.Token()
 	if err != nil || open != json.Delim('{') {
@@ -41,7 +41,8 @@ func writeFields(w io.Writer, d *json.Decoder, depth int) error {
 	return err
 }
 
-// writeNested writes an object, or a list of objects with a line "-" between them.
+// writeNested writes the fields of an object. It writes a list of objects one after another, with a line "-" in
+// between.
 func writeNested(w io.Writer, raw json.RawMessage, depth int) error {
 	parts := []json.RawMessage{raw}
 	list := raw[0] == '['
@@ -61,7 +62,7 @@ func writeNested(w io.Writer, raw json.RawMessage, depth int) error {
 	return nil
 }
 
-// InlineValue returns the text of a value that fits on one line. It returns false for objects and lists of objects.
+// InlineValue returns the text of a JSON value that fits on one line. It returns false for objects and lists of objects.
 func InlineValue(raw json.RawMessage) (string, bool) {
 	switch raw[0] {
 	case 'n':

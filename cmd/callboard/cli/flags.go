@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ParseTime parses the RFC 3339 time of a flag. An empty text returns nil.
+// ParseTime parses the value of a flag as an RFC 3339 time. For an empty text it returns nil.
 func ParseTime(flag, text string) (*time.Time, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // the flag is not set
@@ -18,7 +18,7 @@ func ParseTime(flag, text string) (*time.Time, error) {
 	return &t, nil
 }
 
-// AddLimitFlag adds --limit, the maximum number of rows in a list.
+// AddLimitFlag adds the flag --limit, the maximum number of rows in a list.
 func AddLimitFlag(cmd *cobra.Command, limit *int) {
 	cmd.Flags().IntVar(limit, "limit", 50, "maximum number of rows; 0: all")
 }

@@ -24,7 +24,7 @@ func (s *Session) PrintJSONLine(v any) error {
 	return e.Encode(v)
 }
 
-// PrintRecord prints a record as JSON with --json, else one field per line.
+// PrintRecord prints a record, such as an agent. With --json it prints JSON, otherwise one field per line.
 func (s *Session) PrintRecord(v any) error {
 	if s.AsJSON {
 		return s.PrintJSON(v)

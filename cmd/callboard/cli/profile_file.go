@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Profile holds the URL and the API key of one service.
+// Profile contains the URL and the API key of one service.
 type Profile struct {
 	URL string `json:"url"`
 	Key string `json:"key"`
 }
 
-// Profiles holds the content of the profiles file.
+// Profiles is the content of the profiles file.
 type Profiles struct {
 	Current string             `json:"current,omitempty"`
 	List    map[string]Profile `json:"profiles"`
@@ -34,8 +34,8 @@ func profilesPath() (string, error) {
 	return filepath.Join(dir, "callboard", "profiles.json"), nil
 }
 
-// ReadProfiles reads the profiles file; a missing file contains no profiles. A file that the group or others can
-// access is an error, because the file contains keys.
+// ReadProfiles reads the profiles file. A missing file counts as empty. A file that the group or others can access is an
+// error, because the file contains API keys.
 func ReadProfiles() (*Profiles, error) {
 	all := &Profiles{List: make(map[string]Profile)}
 	path, err := profilesPath()
@@ -68,7 +68,7 @@ func ReadProfiles() (*Profiles, error) {
 	return all, nil
 }
 
-// Write replaces the profiles file atomically, with permissions for its owner only.
+// Write replaces the profiles file atomically. Only its owner can access the new file.
 func (p *Profiles) Write() error {
 	path, err := profilesPath()
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Profiles) Write() error {
 	return err
 }
 
-// Find returns the profile with the name, or a usage error.
+// Find returns the profile with a name. If there is none, it returns a usage error.
 func (p *Profiles) Find(name string) (Profile, error) {
 	if one, ok := p.List[name]; ok {
 		return one, nil

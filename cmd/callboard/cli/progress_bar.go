@@ -14,8 +14,8 @@ import (
 // error. The zero value shows nothing.
 type ProgressBar struct{ bar *progressbar.ProgressBar }
 
-// NewProgressBar returns a bar up to total, -1 if the total is unknown. The bar is invisible without a terminal or
-// with --json.
+// NewProgressBar returns a progress bar. total is the value at which the bar is full, or -1 if it is unknown. The bar is
+// invisible without a terminal or with --json.
 func (s *Session) NewProgressBar(total int64, label string, bytes bool) ProgressBar {
 	f, ok := s.ErrOut().(*os.File)
 	if s.AsJSON || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -55,21 +55,21 @@ func (b ProgressBar) SetLabel(label string) {
 	}
 }
 
-// Finish removes the bar.
+// Finish removes the bar from the terminal.
 func (b ProgressBar) Finish() {
 	if b.bar != nil {
 		_ = b.bar.Finish()
 	}
 }
 
-// progressReader advances a bar by the bytes that it reads from source.
+// progressReader reads from source and advances a progress bar by the number of bytes.
 type progressReader struct {
 	source io.Reader
 	bar    ProgressBar
 	read   atomic.Int64
 }
 
-// Reader returns a reader of source that advances the bar.
+// Reader returns a reader that reads from source and advances the bar by the number of bytes.
 func (b ProgressBar) Reader(source io.Reader) io.Reader {
 	return &progressReader{source: source, bar: b}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxBodySize bounds a request body from the standard input, in bytes.
+// maxBodySize is the maximum size, in bytes, of a request body that is read from the standard input.
 const maxBodySize = 16 << 20
 
 // addBodyFlag adds the required flag --file, which names the JSON body of a request.
@@ -26,8 +26,8 @@ func (s *Session) ReadInput(path string) ([]byte, error) {
 	return os.ReadFile(path) //nolint:gosec // the user names it
 }
 
-// ReadBody reads the JSON body of a request from a file, or from the standard input if path is "-". An unknown
-// field is a usage error, found before the request is sent.
+// ReadBody reads the JSON body of a request from a file, or from the standard input if path is "-". An unknown field is
+// a usage error, which prevents the request.
 func ReadBody[T any](s *Session, path string) (*T, error) {
 	text, err := s.ReadInput(path)
 	if err != nil {

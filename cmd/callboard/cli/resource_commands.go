@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// ListCommand returns a command that lists records as a table or as JSON.
+// ListCommand returns a command that lists the records of a resource as a table or as JSON.
 func ListCommand[T any](use, short, example string, flags func(*pflag.FlagSet), all func(ctx context.Context, c *client.Client) iter.Seq2[T, error], head string, row func(*T) []any) *cobra.Command {
 	limit := 0
 	cmd := NewCommand(use, short, example, cobra.NoArgs, func(s *Session, _ []string) error {
@@ -37,8 +37,8 @@ func ShowCommand[T any](use, short, example string, get func(ctx context.Context
 	})
 }
 
-// ActionCommand returns a command that acts on each record named by its id. It prints the id and describe(result)
-// for each.
+// ActionCommand returns a command that calls do for each record whose id is an argument. For each it prints the id and
+// the text that describe returns for the result.
 func ActionCommand[T any](use, short, example string, describe func(*T) string, do func(ctx context.Context, c *client.Client, id string) (*T, error)) *cobra.Command {
 	return NewCommand(use, short, example, cobra.MinimumNArgs(1), func(s *Session, args []string) error {
 		for _, id := range args {
@@ -59,10 +59,10 @@ func ActionCommand[T any](use, short, example string, describe func(*T) string, 
 	})
 }
 
-// DescribeDeleted completes the output line of a deleted record.
+// DescribeDeleted returns the text that ActionCommand prints after the id of a deleted record.
 func DescribeDeleted(*client.Deleted) string { return "is deleted" }
 
-// CreateCommand returns a command that creates a record from a JSON file.
+// CreateCommand returns a command that creates a record. The flag --file names the JSON file with the request body.
 func CreateCommand[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, in *In) (*Out, error)) *cobra.Command {
 	path := ""
 	cmd := NewCommand("create", short, example, cobra.NoArgs, func(s *Session, _ []string) error {
@@ -80,7 +80,7 @@ func CreateCommand[In, Out any](short, example string, do func(ctx context.Conte
 	return cmd
 }
 
-// UpdateCommand returns a command that updates a record from a JSON file.
+// UpdateCommand returns a command that updates a record. The flag --file names the JSON file with the request body.
 func UpdateCommand[In, Out any](short, example string, do func(ctx context.Context, c *client.Client, id string, in *In) (*Out, error)) *cobra.Command {
 	path := ""
 	cmd := NewCommand("update ID", short, example, cobra.ExactArgs(1), func(s *Session, args []string) error {

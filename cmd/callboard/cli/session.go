@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/client"
 )
 
-// Group returns a command that only has subcommands.
+// Group returns a command that only groups its subcommands. Without a subcommand it prints the help.
 func Group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -29,23 +29,23 @@ func Group(use, short string, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Session is one run of a command, with its client and its output.
+// Session is one run of a command. It contains the API client and the writers for the output.
 type Session struct {
 	*client.Client
 	Command *cobra.Command
 	AsJSON  bool // --json
 }
 
-// Context returns the context of the command, which an interrupt ends.
+// Context returns the context of the command. An interrupt (Ctrl-C) ends the context.
 func (s *Session) Context() context.Context { return s.Command.Context() }
 
-// Out returns the writer of results: the standard output.
+// Out returns the writer for results, which is the standard output.
 func (s *Session) Out() io.Writer { return s.Command.OutOrStdout() }
 
-// ErrOut returns the writer of notes: the standard error.
+// ErrOut returns the writer for notes, which is the standard error.
 func (s *Session) ErrOut() io.Writer { return s.Command.ErrOrStderr() }
 
-// PrintLinef prints one line of the result. It cleans strings in args, see Clean.
+// PrintLinef prints one line of the result. It replaces control characters in string arguments, as Clean does.
 func (s *Session) PrintLinef(format string, args ...any) {
 	for i, a := range args {
 		if text, ok := a.(string); ok {
@@ -55,12 +55,12 @@ func (s *Session) PrintLinef(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.Out(), format+"\n", args...)
 }
 
-// PrintNotef prints one line to the standard error.
+// PrintNotef prints one line of a note to the standard error.
 func (s *Session) PrintNotef(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.ErrOut(), format+"\n", args...)
 }
 
-// NewCommand returns a command that sends requests to a service.
+// NewCommand returns a command that sends requests to the HTTP API of a service.
 func NewCommand(use, short, example string, args cobra.PositionalArgs, run func(s *Session, args []string) error) *cobra.Command {
 	s := &Session{}
 	cmd := &cobra.Command{Use: use, Short: short, Example: indentExample(example), Args: args}
@@ -77,7 +77,7 @@ func indentExample(example string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(example), "\n", "\n  ")
 }
 
-// EnvironmentOf returns the environment, live or test, that the key of s selects in the workspace.
+// EnvironmentOf returns the environment, live or test, that requests with the API key of s use.
 func EnvironmentOf(s *Session, w *client.Workspace) string {
 	if strings.HasPrefix(s.Key, "svc_sk_test_") {
 		return "test"
@@ -85,7 +85,7 @@ func EnvironmentOf(s *Session, w *client.Workspace) string {
 	return w.Environment
 }
 
-// Sleep waits for d, or returns the error of ctx if ctx ends earlier.
+// Sleep waits for the duration d. If ctx ends earlier, it returns the error of ctx at once.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -21,11 +21,11 @@ func WriteRow(w io.Writer, cells ...any) {
 	_, _ = io.WriteString(w, "\n")
 }
 
-// flushRows is the number of rows after which the column widths are computed anew.
+// flushRows is the number of rows after which the table is printed and the column widths are computed again.
 const flushRows = 500
 
-// PrintRows prints at most limit rows (0: all) as they arrive. It prints a table with the column names of head, or
-// a JSON list.
+// PrintRows prints at most limit rows as they arrive. The limit 0 means all rows. It prints a table with the column
+// names in head, or with --json a JSON list.
 func PrintRows[T any](s *Session, all iter.Seq2[T, error], limit int, head string, row func(*T) []any) error {
 	var to rowPrinter = &table{w: tabwriter.NewWriter(s.Out(), 0, 4, 2, ' ', 0), head: head}
 	if s.AsJSON {
@@ -49,7 +49,7 @@ func PrintRows[T any](s *Session, all iter.Seq2[T, error], limit int, head strin
 	return to.end(true)
 }
 
-// rowPrinter prints rows. end(false) leaves an incomplete list.
+// rowPrinter prints rows. The argument of end is false if the list is incomplete because of an error.
 type rowPrinter interface {
 	add(one any, row func() []any) error
 	end(whole bool) error
@@ -101,8 +101,7 @@ func (l *jsonList) add(one any, _ func() []any) error {
 	return err
 }
 
-// end closes a complete list. An incomplete list stays open: it must not parse
-// as JSON.
+// end closes a complete list. An incomplete list stays without its closing bracket, so that it does not parse as JSON.
 func (l *jsonList) end(whole bool) error {
 	switch {
 	case !whole:

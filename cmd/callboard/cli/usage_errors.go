@@ -7,17 +7,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// usageError is an error in the command line, with its own exit code.
+// usageError is an error in the arguments or flags of a command line. It has its own exit code.
 type usageError struct{ error }
 
-// Unwrap returns the error that holds the message.
+// Unwrap returns the error that contains the message.
 func (e usageError) Unwrap() error { return e.error }
 
-// UsageErrorf formats an error in the command line, which ends the process with ExitMisused.
+// UsageErrorf returns an error in the command line. The process then ends with the exit code ExitMisused.
 func UsageErrorf(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// WrapUsageErrors makes errors of flags and arguments of all commands below root
-// usage errors, for their exit code.
+// WrapUsageErrors makes the commands below root return usage errors for invalid flags and arguments. These have their own
+// exit code.
 func WrapUsageErrors(root *cobra.Command) {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	for _, c := range root.Commands() {
@@ -39,7 +39,8 @@ func wrapUsageErrors(c *cobra.Command) {
 	}
 }
 
-// isCobraUsageError reports whether err is a usage error of cobra. These errors have no type, so their text decides.
+// isCobraUsageError reports whether err is an error of the library cobra in the command line. It compares the text,
+// because these errors have no type of their own.
 func isCobraUsageError(err error) bool {
 	text := err.Error()
 	for _, begin := range []string{"unknown command ", "required flag(s) ", "if any flags in the group "} {

@@ -10,8 +10,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 )
 
-// processFile contains the ID of the process that uses the data folder without node_addr. The process holds the
-// lock of the folder. A lease with this ID therefore belongs to this process or to an ended one.
+// processFile contains the ID of the process that uses the data folder without node_addr. Only the process that
+// locks the folder can use the ID. A lease with this ID therefore belongs to this process or to an ended one.
 const processFile = "process.id"
 
 // ReadOrCreateProcessID reads the ID in processFile. If the file does not exist, it creates the file with a new ID.

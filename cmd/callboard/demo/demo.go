@@ -1,5 +1,5 @@
-// Package demo plays a demo campaign on the test carrier. It uses the API with the test key, like a customer, and
-// receives the webhooks itself.
+// Package demo plays a demo campaign on the test carrier. Like a customer, it uses the API with the test key. It
+// receives the webhooks in its own HTTPS server.
 package demo
 
 import (
@@ -62,7 +62,8 @@ func (d *Demo) TrustedPeers() (rootCA []byte, allow []access.EgressRule) {
 
 func (d *Demo) printf(format string, args ...any) { _, _ = fmt.Fprintf(d.out, format, args...) }
 
-// Run plays the demo once per data folder. Later starts only list the existing campaigns and calls.
+// Run runs the demo campaign unless it has already run with this data folder. Then Run lists the existing campaigns
+// and counts the calls.
 func (d *Demo) Run(ctx context.Context, baseURL string) {
 	d.api = &client.Client{URL: baseURL}
 	key, err := os.ReadFile(filepath.Join(d.cfg.Data, "test.key"))

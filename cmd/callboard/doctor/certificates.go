@@ -92,7 +92,8 @@ func (k *certificateChecker) checkCertificate(setting, chain, key, host string) 
 	}
 }
 
-// checkChain checks whether clients can verify the chain up to a trusted root.
+// checkChain warns if a certificate is self-signed, or if its chain does not end at a certificate authority that
+// this machine trusts.
 func (k *certificateChecker) checkChain(setting string, pair tls.Certificate, leaf *x509.Certificate, fault func(f func(check, remedy, what string, args ...any), check, remedy, what string, args ...any)) {
 	between := x509.NewCertPool()
 	for _, der := range pair.Certificate[1:] {

@@ -12,8 +12,8 @@ import (
 const maxClockError = 30 * time.Second // signatures and tokens tolerate some minutes
 
 // maxNodeClockDifference is the largest harmless difference between the clocks of two nodes. Calling hours, retries
-// and calls per minute follow the clock of the workspace's owner. They shift by the difference when another node
-// takes the workspace over.
+// and calls per minute follow the clock of the node that owns the workspace. When a node with another clock takes
+// the workspace over, they shift by the difference.
 const maxNodeClockDifference = 2 * time.Second
 
 // clockChecker compares the clocks of other machines with the clock of this machine.
@@ -22,8 +22,8 @@ type clockChecker struct {
 	readClock func() time.Time // nil: the clock of this machine
 }
 
-// compare compares another machine's clock with the clock of this machine. The other clock was read between before
-// and after; unsure is its error.
+// compare reports whether theirs, the clock of another machine, agrees with the clock of this machine. The other
+// machine read its clock between before and after, with an error of at most unsure.
 func (c *clockChecker) compare(check, owner string, theirs, before, after time.Time, unsure time.Duration) {
 	off, unsure := clockOffset(theirs, before, after, unsure)
 	const remedy = "synchronize both clocks with chrony or systemd-timesyncd"
@@ -37,7 +37,8 @@ func (c *clockChecker) compare(check, owner string, theirs, before, after time.T
 	}
 }
 
-// clockOffset returns how far another clock is ahead, and the error of this measurement due to the travel time.
+// clockOffset returns how far the other machine's clock is ahead. most is the largest error of this result: half the
+// round-trip time plus unsure.
 func clockOffset(theirs, before, after time.Time, unsure time.Duration) (ahead, most time.Duration) {
 	trip := after.Sub(before)
 	return theirs.Sub(before.Add(trip / 2)), trip/2 + unsure

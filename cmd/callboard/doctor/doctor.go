@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// Diagnosis describes the service to check. The caller provides functions for what this package must not import.
+// Diagnosis holds the settings and functions with which the doctor checks a service. The caller provides functions
+// that need packages which this package must not import.
 type Diagnosis struct {
 	Config      *configs.Config
 	ConfigError error          // why the settings are invalid; nil unless Config is nil
@@ -24,13 +25,13 @@ type Diagnosis struct {
 	ClockURL    string         // URL whose Date header has the correct time; empty: not checked
 	Env         []string       // environment of the service, with keys of engines
 	// TryBucket writes, reads and deletes a blob. It returns the name of the blob store, and whether the store
-	// keeps versions of deleted blobs. Nil: blobs are on disk.
+	// keeps versions of deleted blobs. TryBucket is nil if blobs are stored on disk.
 	TryBucket func(context.Context) (place string, versioned bool, err error)
-	// ReadStoreFormat describes the format of the store. It returns UnknownFormatError if this program
-	// does not know the format, fs.ErrNotExist if there is no store yet. Nil: not checked.
+	// ReadStoreFormat describes the format of the store. It returns UnknownFormatError if this program does not
+	// know the format, or fs.ErrNotExist if there is no store yet. Nil skips the check.
 	ReadStoreFormat    func(context.Context) (string, error)
 	UnknownFormatError error
-	// ListNodes returns the live nodes of the cluster. Nil: only one process uses the store.
+	// ListNodes returns the live nodes of the cluster. ListNodes is nil if only one process uses the store.
 	ListNodes func(context.Context) ([]Node, error)
 	// ProbeNode connects to a node and returns the time of its clock, truncated to seconds. It returns
 	// WrongKeyError if the node has another master key.
@@ -48,7 +49,7 @@ type Diagnosis struct {
 	liveNodesErr error  // error of ListNodes
 }
 
-// checkTimeout bounds one check. peerTimeout bounds the part of a check that queries one peer.
+// checkTimeout is the time limit of one check. peerTimeout limits the requests of a check to one other machine.
 const (
 	checkTimeout = time.Minute
 	peerTimeout  = 5 * time.Second

@@ -37,7 +37,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// childProcessEnv makes the test binary diagnose itself: it runs all checks and prints the findings as JSON.
+// childProcessEnv names the environment variable with the data folder to check. If it is set, the test binary runs
+// all checks as a child process and prints the findings as JSON.
 const childProcessEnv = "DOCTOR_TEST_PATIENT"
 
 func TestMain(m *testing.M) {
@@ -50,7 +51,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fixture is a healthy configuration in which a case introduces one fault.
+// fixture is a healthy configuration of a service into which each test case introduces one fault.
 type fixture struct {
 	*testing.T
 	dir, data     string
@@ -102,7 +103,8 @@ func (b *fixture) diagnose() []doctor.Finding {
 	return b.diagnosis.Run(b.Context())
 }
 
-// diagnoseInProcess runs the checks in a child process and reads its findings.
+// diagnoseInProcess runs the given command, which starts the test binary as a child process. It reads the findings
+// that the child prints.
 func (b *fixture) diagnoseInProcess(name string, args ...string) {
 	b.Helper()
 	cmd := exec.CommandContext(b.Context(), name, args...)
@@ -175,7 +177,8 @@ func (b *fixture) chmod(path string, mode os.FileMode) {
 	require.NoError(b, os.Chmod(path, mode))
 }
 
-// faultCases returns, by the name of the check, a function that introduces the fault into a healthy fixture.
+// faultCases returns, by the name of the check, a function that introduces into a healthy fixture the fault that the
+// check must report.
 func faultCases() map[string]func(*fixture) {
 	all := map[string]func(*fixture){
 		"settings":          func(b *fixture) { b.setSetting("sip_adr", "127.0.0.1:5060") },
@@ -311,8 +314,8 @@ func (b *fixture) setModifiedInFuture(path string) {
 	require.NoError(b, os.Chtimes(path, ahead, ahead))
 }
 
-// useForeignOwner sets a data folder that belongs to another user. As root it creates a root-owned file in such a
-// folder.
+// useForeignOwner makes the data folder belong to another user. If the test runs as root, the folder also contains a
+// file that belongs to root.
 func (b *fixture) useForeignOwner() {
 	b.Helper()
 	if os.Geteuid() != 0 {
@@ -369,8 +372,8 @@ func findingsOf(list []doctor.Finding, check string) (out []doctor.Finding) {
 	return out
 }
 
-// checkName returns the check that a case covers. The name of a case is the check, optionally followed by a variant
-// in parentheses.
+// checkName returns the name of the check that a test case covers. Test cases are named after the check, optionally
+// followed by a variant in parentheses.
 func checkName(name string) string {
 	check, _, _ := strings.Cut(name, " ")
 	return check
@@ -394,7 +397,7 @@ func TestEachFaultIsReportedWithRemedy(t *testing.T) {
 	}
 }
 
-// Every check that reports a fault in some case must report none for a healthy service.
+// Every check for which a test case introduces a fault must report no fault for a healthy service.
 func TestHealthyServiceHasNoFindings(t *testing.T) {
 	b := newFixture(t)
 	ours := b.diagnose()

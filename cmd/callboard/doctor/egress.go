@@ -13,7 +13,8 @@ import (
 // metadataAddresses are the addresses at which clouds give machines their credentials.
 var metadataAddresses = []netip.Addr{netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")} //nolint:gochecknoglobals // a list
 
-// checkEgress checks the networks that tenants can reach, and whether webhooks reach the internet.
+// checkEgress reports egress rules that let tenants reach every network or a cloud metadata service. It also checks
+// whether webhooks reach ReachURL.
 func (d *Diagnosis) checkEgress(ctx context.Context) {
 	for _, a := range d.Config.Egress.AllowedNetworks {
 		if a.Prefix.Bits() == 0 {
@@ -31,7 +32,8 @@ func (d *Diagnosis) checkEgress(ctx context.Context) {
 	}
 }
 
-// checkReachURL sends a request like a webhook's: it resolves the name, connects and verifies the certificate.
+// checkReachURL sends a HEAD request to ReachURL. Like a webhook delivery, it resolves the name, connects and
+// verifies the certificate.
 func (d *Diagnosis) checkReachURL(ctx context.Context) {
 	roots, err := x509.SystemCertPool()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// checkEngines checks whether each engine of the engines file answers and accepts its key.
+// checkEngines checks whether each speech or language engine of the engines file answers and accepts its key.
 func (d *Diagnosis) checkEngines(ctx context.Context) {
 	if d.Config.EnginesFile == "" {
 		return

@@ -45,7 +45,7 @@ func (d *Diagnosis) checkOpenFiles(context.Context) {
 	}
 }
 
-// checkSpeechPrograms looks for the programs of the embedded speech engines.
+// checkSpeechPrograms checks whether the programs of the local speech engines, espeak-ng and pocketsphinx, are installed.
 func (d *Diagnosis) checkSpeechPrograms(context.Context) {
 	for _, p := range []struct{ check, program, without string }{
 		{"espeak-ng", "espeak-ng", "agents can speak only with WAV files of the folder prompts and with engines of engines_file"},
@@ -113,7 +113,8 @@ func uidOf(info fs.FileInfo) int {
 	return os.Geteuid()
 }
 
-// foreignFile returns a file that root has created in the data folder of another user; empty: there is none.
+// foreignFile returns the path of a file that belongs to root in the data folder of another user. Empty if there is
+// no such file.
 func foreignFile(data string, owner int) string {
 	if owner == 0 {
 		return ""
@@ -132,7 +133,7 @@ func foreignFile(data string, owner int) string {
 	return ""
 }
 
-// dataFolders returns the folders inside the data folder that hold few files.
+// dataFolders returns the data folder and the subfolders that hold few files, so that listing them is fast.
 func dataFolders(data string) []string {
 	return []string{data, filepath.Join(data, "store"), filepath.Join(data, "redis-ledger")}
 }
@@ -187,9 +188,8 @@ func nearestExistingFolder(at string) string {
 	}
 }
 
-// checkFileAccess returns the permissions of a file, and whether others than the owner and the group can read it or
-// others than the owner can write it. Group read access is legitimate: root grants a service access to a key this
-// way.
+// checkFileAccess returns the permissions of a file. The second result is true if other users can access the file or
+// its group can write it. Group read access is permitted: root can thus give a service access to a key.
 func checkFileAccess(path string) (fs.FileMode, bool) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -21,7 +21,7 @@ const sipSocketBuffer = 4 << 20
 // nameLookupTimeout bounds a DNS lookup.
 const nameLookupTimeout = 5 * time.Second
 
-// minMediaPairs is the number of port pairs, one per call, below which a warning is due.
+// minMediaPairs is the number of RTP port pairs, one per call, below which the doctor warns.
 const minMediaPairs = 50
 
 // networkChecker checks listeners, RTP ports, socket buffers and public addresses.
@@ -32,7 +32,8 @@ type networkChecker struct {
 	wantedBuffer int  // wanted buffer of a SIP socket in bytes
 }
 
-// checkPorts binds every port that the service will bind.
+// checkPorts checks that every port of the service is free by binding it. If the service already runs, it holds the
+// ports itself and the check is skipped.
 func (n *networkChecker) checkPorts(ctx context.Context) {
 	if n.running {
 		n.report.ok("http_port", "the running service holds its ports")

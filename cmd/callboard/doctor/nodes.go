@@ -21,12 +21,12 @@ type Node struct {
 	Shards        int           // 0: the node does not publish the number
 }
 
-// nodeChecker compares the other nodes of the cluster with this one.
+// nodeChecker compares the settings and clocks of the cluster's other nodes with those of this node.
 type nodeChecker struct {
 	report        *report
 	config        *configs.Config
 	clock         clockChecker
-	liveNodes     []Node // that live
+	liveNodes     []Node // live nodes of the cluster
 	err           error  // error of the list of live nodes
 	probeNode     func(ctx context.Context, addr string) (time.Time, error)
 	wrongKeyError error
@@ -70,7 +70,7 @@ func mapNodes(list []Node, of func(*Node) string) []string {
 	return out
 }
 
-// checkSettingsMatch checks the settings that must be the same on every node.
+// checkSettingsMatch reports nodes whose lease duration, number of shards or version differs.
 func (c *nodeChecker) checkSettingsMatch(list []Node) {
 	shards, version := 0, ""
 	for _, n := range list {
@@ -93,7 +93,7 @@ func (c *nodeChecker) checkSettingsMatch(list []Node) {
 	}
 }
 
-// checkAdvertisedAddresses checks that each node announces an address of its own that the other nodes can reach.
+// checkAdvertisedAddresses checks that the nodes announce different addresses, which other machines can reach.
 func (c *nodeChecker) checkAdvertisedAddresses(list []Node) {
 	for what, of := range map[string]func(*Node) string{"node_addr": func(n *Node) string { return n.Addr }, "sip_addr": func(n *Node) string { return n.SIP }} {
 		all := mapNodes(list, of)
@@ -113,7 +113,7 @@ func (c *nodeChecker) checkAdvertisedAddresses(list []Node) {
 	}
 }
 
-// reachNode connects to a node as the other nodes do, and compares its clock.
+// reachNode probes a node at its node_addr and compares the node's clock with the clock of this machine.
 func (c *nodeChecker) reachNode(ctx context.Context, n *Node) {
 	if c.probeNode == nil {
 		return
@@ -131,7 +131,7 @@ func (c *nodeChecker) reachNode(ctx context.Context, n *Node) {
 		c.report.bad("node_reach", "open the port of node_addr between the nodes, and check that machine; an unreachable node loses its shards", "node %s at %s does not answer: %v", n.ID, n.Addr, err)
 		return
 	}
-	// The node truncates its clock to seconds: half a second more is the best estimate.
+	// The node truncates its clock to seconds. Adding half a second therefore gives the best estimate of its time.
 	c.clock.compare("node_clock", "node "+n.ID+" at "+n.Addr, theirs.Add(time.Second/2), before, after, time.Second/2)
 	c.report.ok("node_reach", "node %s at %s answered in %s", n.ID, n.Addr, after.Sub(before).Round(time.Millisecond))
 }
@@ -141,7 +141,7 @@ var sharedFileSystems = map[int64]string{ //nolint:gochecknoglobals // a list
 	0x6969: "NFS", 0x517b: "SMB", 0xff534d42: "CIFS", 0xfe534d42: "SMB", 0xc36400: "Ceph", 0x01021997: "9p", 0x7461636f: "OCFS2", 0x01161970: "GFS2", 0x0bd00bd0: "Lustre",
 }
 
-// checkDataFolder warns if another node may use the same data folder.
+// checkDataFolder warns if the data folder is on a file system that other nodes may mount too.
 func (c *nodeChecker) checkDataFolder() {
 	kind := c.fileSystem
 	if kind == 0 {

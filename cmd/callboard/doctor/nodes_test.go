@@ -25,8 +25,8 @@ func newCredential(t *testing.T, fill byte) *forward.Credential {
 	return c
 }
 
-// startNodeListener starts a node that answers probes with a key made of the given byte. It returns the node's
-// address.
+// startNodeListener starts a node that answers probes. Its credential is made from the given byte, so different bytes
+// mean different master keys. It returns the node's address.
 func (b *fixture) startNodeListener(key byte) string {
 	b.Helper()
 	ln, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
@@ -37,7 +37,8 @@ func (b *fixture) startNodeListener(key byte) string {
 	return ln.Addr().String()
 }
 
-// newNode returns a live node whose settings match this one.
+// newNode starts a node that answers probes, and returns its entry in the list of live nodes. Its settings match the
+// checked service.
 func (b *fixture) newNode(id string) doctor.Node {
 	at := b.startNodeListener(1)
 	return doctor.Node{ID: id, Addr: at, SIP: "192.0.2.1:" + at[len(at)-4:], Version: "1", Lease: 2 * time.Second, Shards: 64}
@@ -57,7 +58,7 @@ func (b *fixture) setClusterNodes(others ...doctor.Node) {
 	b.diagnosis.ProbeNode, b.diagnosis.WrongKeyError = newCredential(b.T, 1).Probe, forward.ErrNoNode
 }
 
-// nodeFaults returns fault cases of a service in a cluster.
+// nodeFaults returns, by the name of the check, functions that introduce a fault into a cluster.
 func nodeFaults() map[string]func(*fixture) {
 	off := func(by time.Duration) func(*fixture) {
 		return func(b *fixture) {
@@ -118,7 +119,7 @@ func nodeFaults() map[string]func(*fixture) {
 	return all
 }
 
-// twoNodesSecondChanged returns two nodes and applies change to the second.
+// twoNodesSecondChanged returns two live nodes after applying how to the second.
 func (b *fixture) twoNodesSecondChanged(how func(*doctor.Node)) []doctor.Node {
 	list := []doctor.Node{b.newNode("one"), b.newNode("two")}
 	how(&list[1])
@@ -161,8 +162,8 @@ func hasFinding(list []doctor.Finding, check string) bool {
 	return false
 }
 
-// A live node with this machine's node_addr is the local service: it holds its own ports and is not probed by
-// itself.
+// A live node with this machine's node_addr is the running local service. The doctor must not report its ports as
+// occupied and must not probe it.
 func TestLiveNodeWithOwnAddressIsTheLocalService(t *testing.T) {
 	b := newFixture(t)
 	b.joinCluster()

@@ -16,8 +16,8 @@ import (
 // minRedisVersion is the oldest tested major version.
 const minRedisVersion = 7
 
-// leaseMarginDivisor is the fraction of a lease that package persistence/lease reserves for jumps of Redis's clock:
-// 1/5.
+// leaseMarginDivisor is the divisor of the lease duration that gives the reserve for jumps of Redis's clock. Package
+// persistence/lease reserves this fifth.
 const leaseMarginDivisor = 5
 
 // redisChecker checks the Redis of redis_url and its replicas.
@@ -65,8 +65,8 @@ func (c *redisChecker) check(ctx context.Context) {
 	c.checkReplicas(ctx, rdb, o, all)
 }
 
-// checkPolicy checks the durability settings of a Redis server. which names a replica in messages; empty: the
-// server of redis_url.
+// checkPolicy checks the durability settings of a Redis server. which names the replica in messages. It is empty for
+// the server of redis_url.
 func (c *redisChecker) checkPolicy(ctx context.Context, rdb *goredis.Client, which string) {
 	for _, w := range []struct{ check, name, value, risk string }{
 		{"redis_appendonly", "appendonly", "yes", "a restart of Redis loses commits"},
@@ -97,7 +97,7 @@ func parseInfo(info string) map[string]string {
 	return out
 }
 
-// checkVersionAndRole checks whether the server can take commits.
+// checkVersionAndRole checks that Redis has a supported version, is a primary and is not a Redis cluster.
 func (c *redisChecker) checkVersionAndRole(all map[string]string) {
 	first, _, _ := strings.Cut(all["redis_version"], ".")
 	if n, err := strconv.Atoi(first); err != nil || n < minRedisVersion {

@@ -12,8 +12,8 @@ import (
 
 const (
 	masterKeySize = 32
-	// minDistinctBytes separates random keys from invented ones: 32 random bytes have about 30 distinct values and
-	// never fewer than 16.
+	// minDistinctBytes is the number of distinct byte values below which a key counts as not random. 32 random
+	// bytes have about 30 distinct values, and practically never fewer than 16.
 	minDistinctBytes = 16
 )
 
@@ -62,7 +62,8 @@ func countDistinctBytes(b []byte) int {
 	return len(seen)
 }
 
-// checkKeyFiles checks the key files of the first start and the permissions of the engines file.
+// checkKeyFiles warns about API key files that the first start has written, and checks the permissions of the
+// engines file.
 func (d *Diagnosis) checkKeyFiles(context.Context) {
 	for _, name := range []string{"admin.key", "test.key"} {
 		path := filepath.Join(d.Config.Data, name)

@@ -88,8 +88,8 @@ func (s *serviceChecker) checkTrunks(ctx context.Context) {
 	}
 }
 
-// reportMissingOptionsReply judges a trunk without a reply to OPTIONS by its calls of the last hour, because some
-// carriers never reply.
+// reportMissingOptionsReply reports a trunk whose carrier did not answer OPTIONS. Some carriers never answer, so the
+// severity depends on whether the trunk's calls of the last hour succeeded.
 func (s *serviceChecker) reportMissingOptionsReply(t *client.Trunk, target, why string) {
 	const remedy = "check the host, the port and the firewall"
 	calls := client.TrunkQuality{}
@@ -133,7 +133,7 @@ func (s *serviceChecker) checkEndpoints(ctx context.Context) {
 	}
 }
 
-// reportRequestError reports that the service rejected a request of the doctor.
+// reportRequestError reports that an API request of the doctor failed.
 func (s *serviceChecker) reportRequestError(check string, err error) {
 	var refusal *client.Error
 	if errors.As(err, &refusal) && (refusal.Status == http.StatusUnauthorized || refusal.Status == http.StatusForbidden) {

@@ -24,8 +24,8 @@ var healthyAnswers = map[string]string{ //nolint:gochecknoglobals // answers by 
 	"GET /v1/webhooks":             `{"data": [{"id": "webhook_1", "url": "https://hooks.example.com", "status": "active"}]}`,
 }
 
-// serveAPI starts a running service that is healthy except for one route. A status such as "403 " may precede the
-// answer.
+// serveAPI starts the API of a healthy service, except that route returns the given answer. A status such as "403 "
+// may precede the body in answer.
 func (b *fixture) serveAPI(route, answer string) {
 	answers := maps.Clone(healthyAnswers)
 	if route != "" {
@@ -50,7 +50,7 @@ func (b *fixture) serveAPI(route, answer string) {
 	b.diagnosis.Running, b.diagnosis.Client = true, &client.Client{URL: s.URL, Key: "k"}
 }
 
-// serviceFaults returns fault cases that a running service reports through its API.
+// serviceFaults returns, by the name of the check, functions that make the API of the running service report a fault.
 func serviceFaults() map[string]func(*fixture) {
 	out := make(map[string]func(*fixture))
 	for check, c := range map[string][2]string{

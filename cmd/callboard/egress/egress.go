@@ -1,5 +1,5 @@
-// Package egress provides the rules for outgoing connections: the addresses that tenants may use and the trusted
-// certificate authorities.
+// Package egress provides the rules for outgoing connections: the addresses to which tenants may connect, and the
+// certificate authorities that connections trust.
 package egress
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Rules returns the rules for addresses that tenants configure. allow are additional allow rules; httpAddr is the
-// address of the HTTP listener of this service.
+// Rules returns the rules for addresses that tenants configure, such as webhook URLs. allow adds permitted networks.
+// httpAddr is the service's own HTTP listener, which tenants may not use.
 func Rules(cfg *configs.Config, allow []access.EgressRule, httpAddr netip.AddrPort) access.Egress {
 	e := access.Egress{Allow: slices.Clone(allow), OwnListeners: []netip.AddrPort{httpAddr}}
 	for _, l := range cfg.SIP.Listeners {

@@ -38,8 +38,8 @@ func blobAddrs(b configs.Blobs) []netip.AddrPort {
 	return out
 }
 
-// urlAddrs returns the addresses of the host in a URL, which tenants may not use. defaultPort is used if the
-// URL has no port.
+// urlAddrs returns the IP addresses of the host in a URL, with the port of the URL or else defaultPort. It returns
+// nil if the lookup fails.
 func urlAddrs(rawURL string, defaultPort uint16) []netip.AddrPort {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Hostname() == "" {

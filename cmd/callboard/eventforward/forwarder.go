@@ -26,14 +26,15 @@ import (
 const (
 	maxEvent    = 16 << 20
 	maxResponse = 64 << 10 // bytes of a response that are read
-	// SilenceTimeout ends a stream without any data. The service sends a heartbeat every 15 s.
+	// SilenceTimeout is the time without any data after which the client closes an event stream. The service sends
+	// a heartbeat every 15 s.
 	SilenceTimeout = 45 * time.Second
 )
 
-// ErrRefused is returned if a repeated request would be refused too.
+// ErrRefused is returned if the service rejects the request for the event stream and would also reject a repetition.
 var ErrRefused = errors.New("refused")
 
-// errSilent is returned if the stream sends nothing for too long.
+// errSilent is returned if the event stream sends nothing, not even a heartbeat, for the silence limit.
 var errSilent = errors.New("the event stream sent nothing for too long")
 
 // Forwarder posts events to a program under development.
@@ -69,8 +70,8 @@ func (p Result) Print(out io.Writer, asJSON bool) error {
 	return err
 }
 
-// New creates a Forwarder to a URL. Without anywhere it connects to loopback addresses only. An empty secret is
-// replaced by a random one.
+// New creates a Forwarder that posts to the URL to. Unless anywhere is true, it connects only to loopback addresses.
+// If secret is empty, New generates a random one.
 func New(to, secret string, anywhere bool, out io.Writer) (*Forwarder, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -96,7 +97,7 @@ func New(to, secret string, anywhere bool, out io.Writer) (*Forwarder, error) {
 	}}, nil
 }
 
-// Forward posts one event and prints the result.
+// Forward posts one event to the URL and prints the result. It returns an error unless the response has a 2xx status.
 func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) error {
 	now := time.Now()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.URL, bytes.NewReader(body))
@@ -124,9 +125,9 @@ func (f *Forwarder) Forward(ctx context.Context, id, kind string, body []byte) e
 	return nil
 }
 
-// Follow reads the event stream until it ends or sends nothing for silenceLimit. It calls do with each event and
-// its original bytes. last is the id of the last handled event, or "now". Follow returns the id of the last event
-// that it handled.
+// Follow reads the event stream until it ends or sends nothing for silenceLimit. It calls do with each event and its
+// JSON text. last is the id of the last handled event, or "now". Follow returns the id of the last event that it
+// passed to do.
 func Follow(ctx context.Context, c *client.Client, silenceLimit time.Duration, types, last string, opened func(), do func(id, kind string, body []byte)) (string, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -37,8 +37,8 @@ func redactAttr(a slog.Attr, asJSON bool, hide func(string) string) slog.Attr {
 	return a
 }
 
-// renderValue returns the text that a handler writes for a value. shaped means that the text is JSON. Bytes are
-// read as text.
+// renderValue returns the text that a slog handler writes for a value. isJSON reports whether the text is JSON.
+// A byte slice is returned as text.
 func renderValue(v any, asJSON bool) (text string, isJSON bool) {
 	_, isMarshaler := v.(json.Marshaler)
 	switch v := v.(type) {

@@ -8,11 +8,11 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// diskFullHandler logs errors about a full disk at level debug only. The store itself logs when the disk becomes
+// diskFullHandler lowers the level of errors about a full disk to debug. The store already logs when the disk becomes
 // full and when space is available again.
 type diskFullHandler struct{ slog.Handler }
 
-// Handle implements slog.Handler.
+// Handle logs the record, at level debug if an attribute is an error about a full disk.
 func (h diskFullHandler) Handle(ctx context.Context, r slog.Record) error {
 	isFull := false
 	r.Attrs(func(a slog.Attr) bool {

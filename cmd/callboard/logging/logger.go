@@ -19,7 +19,7 @@ func New(cfg *configs.Config) *slog.Logger {
 	return log
 }
 
-// NewWithLevel is New, and returns the level, which may be changed at run time.
+// NewWithLevel returns the same logger as New, and its level, which the caller may change at run time.
 func NewWithLevel(cfg *configs.Config) (*slog.Logger, *slog.LevelVar) {
 	level := new(slog.LevelVar)
 	level.Set(cfg.Log.Level)
@@ -28,7 +28,7 @@ func NewWithLevel(cfg *configs.Config) (*slog.Logger, *slog.LevelVar) {
 	return log, level
 }
 
-// NewTo returns a logger that writes to w from a level on, as text or as JSON.
+// NewTo returns a logger that writes lines of at least the given level to w, as text or as JSON, with secrets masked.
 func NewTo(w io.Writer, level slog.Leveler, asJSON bool) *slog.Logger {
 	hideAll, hideSecrets := newRedactor(true), newRedactor(false)
 	hide := func(text string) string {

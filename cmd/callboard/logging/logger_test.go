@@ -101,7 +101,7 @@ func TestLogMasksMessagesAttributesAndErrors(t *testing.T) {
 	assert.Equal(t, []int{1, 2}, line.Plain, "an attribute without secrets is unchanged")
 }
 
-// textNumber has different text in MarshalText and Format.
+// textNumber is a value whose MarshalText and Format methods return different texts.
 type textNumber struct{ number string }
 
 func (s textNumber) MarshalText() ([]byte, error) { return []byte(s.number), nil }

@@ -20,8 +20,8 @@ var (
 	hostAndPort         = regexp.MustCompile(`^(?:\[[^\]]*\]|[^:@]*)(?::\d{0,5})?$`)
 )
 
-// secretMarkers says which kinds of secrets a text may contain. The search for them is cheap; the regular
-// expressions run only if it finds something.
+// secretMarkers reports which kinds of secrets a text may contain. findMarkers sets it with a fast search. The slower
+// regular expressions run only if a marker is set.
 type secretMarkers struct{ number, ownSecret, credentials, jwt, query, url bool }
 
 func findMarkers(text string) secretMarkers {
@@ -110,8 +110,8 @@ func maskNumbers(text string) string {
 	return b.String() + text[from:]
 }
 
-// isTimestamp reports whether the digits after a plus sign belong to a program version or to a monotonic clock
-// reading, not to a telephone number.
+// isTimestamp reports whether the digits after a plus sign are not a telephone number. They may be the build date in
+// a program version, or the monotonic clock reading that Go prints after " m=".
 func isTimestamp(before, found string) bool {
 	return len(found) == len("+20060102") && strings.HasPrefix(found, "+20") && versionNumber.MatchString(before) ||
 		strings.HasSuffix(before, " m=") && strings.Contains(found, ".")
@@ -137,8 +137,8 @@ func maskDigits(number string) string {
 	return string(out)
 }
 
-// maskSecrets masks keys, tokens, credentials, signing secrets and passwords in URLs. The kind of secret stays
-// visible.
+// maskSecrets masks the kinds of secrets in s: API keys, signing secrets, credentials, tokens and passwords in URLs.
+// A prefix that shows the kind of secret stays.
 func maskSecrets(text string, s secretMarkers) string {
 	if s.ownSecret {
 		text = ownSecrets.ReplaceAllString(text, "$1***")
@@ -165,11 +165,11 @@ func maskSecrets(text string, s secretMarkers) string {
 	return text
 }
 
-// maskUser masks the password before the last @ of a URL, or the whole user part if it has no password. It may mask
-// more of a URL with another @, never less.
+// maskUser masks the password in the user part of a URL, or the whole user part if it contains no password. If the
+// URL contains a second @, maskUser may mask more than the password.
 func maskUser(found string) string { // a host without user part
 	body := strings.TrimPrefix(found, "://")
-	if end := strings.IndexAny(body, "/?#"); end >= 0 && hostAndPort.MatchString(body[:end]) { // a host and what lies on it
+	if end := strings.IndexAny(body, "/?#"); end >= 0 && hostAndPort.MatchString(body[:end]) { // a host with a path, query or fragment and no user part
 		return found
 	}
 	user, _, hasPassword := strings.Cut(body, ":")

@@ -7,10 +7,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// traceHandler adds the trace id in the context of a log line.
+// traceHandler adds the trace ID of the context, if it has one, to each log record.
 type traceHandler struct{ slog.Handler }
 
-// Handle implements slog.Handler.
+// Handle logs the record with the trace ID of the context as an attribute.
 func (h traceHandler) Handle(ctx context.Context, r slog.Record) error {
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
 		r.AddAttrs(slog.String("trace_id", span.TraceID().String()))

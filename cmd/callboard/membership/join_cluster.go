@@ -14,8 +14,8 @@ import (
 
 const joinAttempts = 5 // attempts to get a lease at a start
 
-// Join calls join until it gets a lease, at most joinAttempts times. It returns at once if the store of leases is
-// unavailable, because startWait waits for it.
+// Join calls join until it succeeds, at most joinAttempts times, with a pause after each failure. It returns at once
+// if the store of leases is unavailable, because the caller then waits for the store.
 func Join(ctx context.Context, cfg *configs.Config, log *slog.Logger, join func(context.Context) error) error {
 	for try := 1; ; try++ {
 		err := join(ctx)

@@ -9,7 +9,8 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// DescribeNode returns the node with version, start time and settings, which other nodes and operators see.
+// DescribeNode returns n with the version, the start time, the lease duration and the number of shards. The entry of
+// the node in the lease store shows them to other nodes and operators.
 func DescribeNode(n lease.Node, cfg *configs.Config, version string) lease.Node {
 	n.Version, n.Since, n.Lease, n.Shards = version, time.Now().UnixMilli(), cfg.Node.LeaseDuration.Milliseconds(), cfg.Node.Shards
 	return n

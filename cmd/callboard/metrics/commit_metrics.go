@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// WatchStore returns a store that observes the commits of s.
+// WatchStore returns a store that passes all operations to s and updates the metrics after each commit.
 func (m *Registry) WatchStore(s storecache.Backend) storecache.Backend { return watchedStore{s, m} }
 
 type watchedStore struct {
@@ -19,7 +19,7 @@ type watchedStore struct {
 	registry *Registry
 }
 
-// Apply commits a change and observes it.
+// Apply commits a change to the store and records the result, the duration and the contents in the metrics.
 func (w watchedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	begun := time.Now()
 	events, err := w.Backend.Apply(ctx, c)
@@ -43,7 +43,7 @@ func commitResult(err error) string {
 	return "failed"
 }
 
-// observeChange counts the events and rows of a commit.
+// observeChange updates the metrics of calls, call attempts, events and webhook deliveries from a committed change.
 func (m *Registry) observeChange(c *commit.Change) {
 	var ended map[string]bool
 	for i := range c.Events {
@@ -75,7 +75,7 @@ func (m *Registry) observeChange(c *commit.Change) {
 	}
 }
 
-// observeCall observes the record of an ended call.
+// observeCall updates the metrics of SIP legs, call duration, media quality and response latency from an ended call.
 func (m *Registry) observeCall(c *domain.Call) {
 	for i := range c.Legs {
 		l := &c.Legs[i]
@@ -100,8 +100,8 @@ func (m *Registry) observeCall(c *domain.Call) {
 	}
 }
 
-// observeTurns observes the latency stages of the agent's responses. A key press has no recognition stages, and
-// only some responses use a language model.
+// observeTurns updates the latency metrics of the agent's responses. A response to a key press has no speech
+// recognition stages, and only some responses use a language model.
 func (m *Registry) observeTurns(turns []domain.TurnLatency) {
 	for i := range turns {
 		t := &turns[i]
@@ -116,7 +116,7 @@ func (m *Registry) observeTurns(turns []domain.TurnLatency) {
 	}
 }
 
-// observeDelivery counts an attempt to deliver a webhook.
+// observeDelivery counts an attempt to deliver a webhook, and records the receiver's response time.
 func (m *Registry) observeDelivery(d *domain.Delivery) {
 	if d.Attempts == 0 {
 		return

@@ -20,18 +20,19 @@ type Reading struct {
 	Value  float64
 }
 
-// AddReader adds a source of values that are read at each scrape. If the source fails or is late,
-// callboard_collection_failed is 1 and its missing values are left out.
+// AddReader adds a function that returns values at each scrape. If it fails or exceeds the time limit, the metric
+// callboard_collection_failed is 1, and the scrape lacks the values that the function did not return.
 func (m *Registry) AddReader(values func(context.Context) ([]Reading, error)) {
 	m.registry.MustRegister(collector(values))
 }
 
 type collector func(context.Context) ([]Reading, error)
 
-// Describe sends nothing, because the set of metrics varies.
+// Describe describes no metrics, because the metrics differ between scrapes. The Prometheus client library then does
+// not compare them with descriptions.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements prometheus.Collector.
+// Collect reads the current values and sends them to Prometheus.
 func (r collector) Collect(into chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()

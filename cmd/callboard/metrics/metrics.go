@@ -1,6 +1,6 @@
 // Package metrics provides Prometheus metrics. It observes commits and HTTP requests, and reads current values of
-// the process at each scrape. Calls and actors do not know the package. Labels have a closed list of values and
-// never contain workspaces, numbers or addresses.
+// the process at each scrape. The code of calls and actors does not depend on this package. Labels have a closed
+// list of values and never contain workspaces, numbers or addresses.
 package metrics
 
 import (
@@ -42,7 +42,7 @@ type Registry struct {
 	requestDuration prometheus.Histogram
 }
 
-// New creates the metrics of a service with this version.
+// New creates the metrics of a service. One metric exposes the given version.
 func New(version string) *Registry {
 	m := &Registry{registry: prometheus.NewRegistry()}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -83,7 +83,8 @@ func New(version string) *Registry {
 	return m
 }
 
-// initSeries sets the series of closed label lists to 0, because a missing series looks like a missing metric.
+// initSeries creates the series of all known label values with the value 0. Otherwise a scrape would lack series that
+// have not been counted yet.
 func (m *Registry) initSeries() {
 	for _, o := range outcomes {
 		for _, d := range []domain.Direction{domain.Inbound, domain.Outbound} {
@@ -110,7 +111,7 @@ func (m *Registry) initSeries() {
 	}
 }
 
-// stages are the stages of an agent's response, as named in the record of a call.
+// stages are the label values for the latency stages of an agent's response, as named in the call object of the API.
 var stages = [...]string{"eou", "stt", "llm_first_token", "tts_first_audio", "total"} //nolint:gochecknoglobals // a table
 
 // outcomes are the possible outcomes of calls.
@@ -124,7 +125,7 @@ func (m *Registry) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 }
 
-// methods are the label values for HTTP methods. The last one stands for all others.
+// methods are the label values for HTTP methods. The last value, other, stands for all methods that are not listed.
 var methods = [...]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"} //nolint:gochecknoglobals // a table
 
 // statusClasses are the label values for classes of HTTP and SIP status codes.
@@ -132,7 +133,7 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx", "6xx"
 
 func statusClass(status int) string { return statusClasses[statusClassIndex(status)] }
 
-// statusClassIndex returns the index of a status code in statusClasses.
+// statusClassIndex returns the index in statusClasses of the class of a status code. Without a response status is 0.
 func statusClassIndex(status int) int {
 	if c := status / 100; c >= 1 && c < len(statusClasses) {
 		return c

@@ -36,7 +36,7 @@ func openAdminListener(ctx context.Context, addr netip.AddrPort, pages http.Hand
 	return a, nil
 }
 
-// adminPages returns the handler of profiles, counters and metrics.
+// adminPages returns the HTTP handler of the Go profiles, the debug counters and the Prometheus metrics.
 func adminPages(count counterReader, meters http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -49,8 +49,8 @@ func adminPages(count counterReader, meters http.Handler) http.Handler {
 	return mux
 }
 
-// localOnly refuses requests with a host name other than localhost. A page in a browser on this machine then cannot
-// reach the listener through a DNS name of its own.
+// localOnly rejects requests whose Host header is not localhost or a loopback address. This prevents DNS rebinding: a
+// web page whose host name resolves to 127.0.0.1 cannot read the listener.
 func localOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

@@ -14,7 +14,7 @@ import (
 // maxPassword limits the size of the SMTP password file in bytes.
 const maxPassword = 4 << 10
 
-// mailer returns the sender of alert mails; nil: no mail server is configured.
+// mailer returns the client that sends alert mails over SMTP, or nil if no mail server is configured.
 func (s *Service) mailer() (alerts.Mailer, error) {
 	if s.cfg.SMTP.Addr == "" {
 		return nil, nil //nolint:nilnil // nil: no mail is sent

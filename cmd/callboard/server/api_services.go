@@ -17,7 +17,7 @@ import (
 	telephonyapi "github.com/callboard/callboard/httpapi/v1/telephony"
 )
 
-// apiServices returns the services that the API calls.
+// apiServices selects the services that the HTTP API calls.
 func apiServices(s *services.Services) httpapi.Services {
 	return httpapi.Services{
 		Account: account.Services{

@@ -25,7 +25,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Timing of the heartbeats.
+// Timing of the health check by which a node watches the actors of its shards.
 const (
 	heartbeatInterval = 250 * time.Millisecond // interval of the heartbeat requests to the actors of a shard
 	heartbeatTimeout  = 3 * time.Second        // after this time without an answer the shard counts as failed
@@ -167,8 +167,8 @@ func newNode(ctx context.Context, p *Process) (m *node, err error) {
 	return m, nil
 }
 
-// openStore opens the store and ensures that it has the configured number of shards. With several shards the node
-// keeps it open to look up credentials.
+// openStore opens the store and ensures that it has the configured number of shards. In a cluster with several shards
+// the store stays open, because the node looks up the workspaces of credentials in it.
 func (m *node) openStore(ctx context.Context) (err error) {
 	driver := m.driver
 	if driver == nil {
@@ -203,7 +203,7 @@ func (m *node) endProcess(err error) {
 	}
 }
 
-// close releases what remains after the leases were released.
+// close closes the listeners, the shared service, the forwarder and the store of the node.
 func (m *node) close() {
 	m.adminListener.close()
 	m.http.close()

@@ -19,8 +19,8 @@ import (
 
 const maxClaimQuery = 64 << 10 // bytes
 
-// clusterView answers which node owns a call. It uses the leases, the shards of this node and queries to other
-// nodes. It implements location.Cluster.
+// clusterView finds the node that owns a call from the leases, the shards of this node and queries to other nodes. It
+// implements location.Cluster.
 type clusterView struct {
 	self    lease.Node
 	shards  int // number of shards of the cluster
@@ -30,7 +30,7 @@ type clusterView struct {
 	reader  atomic.Pointer[persistence.Reader] // reads claims while no shard runs here; nil: not opened yet
 }
 
-// shardOwners returns the live nodes and the owners of shards.
+// shardOwners is the source of the live nodes and of the nodes that own shards.
 type shardOwners interface {
 	Nodes() []lease.Node
 	Owner(shard int) (lease.Node, bool)
@@ -47,8 +47,8 @@ func (v *clusterView) Self() string { return v.self.ID }
 // LiveNodes returns the nodes that hold a lease.
 func (v *clusterView) LiveNodes() []lease.Node { return v.leases.Nodes() }
 
-// OwnerOf returns the node that owns the shard of a workspace. ok is false while no node accepts the calls of the
-// shard.
+// OwnerOf returns the node that owns the shard of a workspace. ok is false if no node owns the shard, or if this node
+// is still starting it or hands it over.
 func (v *clusterView) OwnerOf(workspace string) (n lease.Node, ok bool) {
 	shard := domain.ShardOf(workspace, v.shards)
 	n, ok = v.leases.Owner(shard)
@@ -79,8 +79,8 @@ func (v *clusterView) hasSuccessor() bool {
 	return slices.ContainsFunc(v.leases.Nodes(), func(n lease.Node) bool { return n.ID != v.self.ID && !n.Draining })
 }
 
-// LocalClaim returns the best claim of the shards of this node. Incomplete is set if one of the shards cannot
-// answer now.
+// LocalClaim returns the best claim to an inbound call among the workspaces of this node's shards. Incomplete is true
+// if a shard that this node owns cannot answer now.
 func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c location.Claim) {
 	service, complete := v.running.serviceOf(v.ownsShard)
 	c.Incomplete = !complete
@@ -91,7 +91,7 @@ func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c
 	return c
 }
 
-// HasTrunkTo reports whether a trunk of the shards of this node leads to an address.
+// HasTrunkTo reports whether a workspace on this node may have a trunk to a SIP peer at an address.
 func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	service := v.running.currentService()
 	if service == nil {
@@ -101,7 +101,8 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	return !all || c.Rank > domain.ClaimNone
 }
 
-// StoredClaim returns the workspace of a number or a phone, read from the store.
+// StoredClaim reads from the store which workspace owns a number or a phone. The first byte of name is the kind, such
+// as 'p' for a phone.
 func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace string, err error) {
 	err = errNoShard
 	if r := v.reader.Load(); r != nil && len(v.running.all()) == 0 {
@@ -115,7 +116,8 @@ func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace s
 	return workspace, err
 }
 
-// QueryNode sends a claim query to another node. After an error that node may still have a better claim.
+// QueryNode asks another node for its best claim to an inbound call. After an error that node may have a better claim
+// than the returned one.
 func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.ClaimQuery) (c location.Claim, err error) {
 	question, err := json.Marshal(q)
 	if err != nil {
@@ -131,7 +133,8 @@ func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.Cl
 	return c, err
 }
 
-// QueryNodes sends a claim query to all other nodes that own shards. With an error the replies are incomplete.
+// QueryNodes asks all other nodes that own shards for their best claims to an inbound call. If it returns an error,
+// claims of some nodes are missing.
 func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) {
 	nodes, complete := v.otherOwners()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
@@ -149,8 +152,8 @@ func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([
 	return out, errors.Join(errs...)
 }
 
-// handleClaimQuery is the HTTP handler with which another node asks whether an inbound call is for a workspace of
-// this node.
+// handleClaimQuery answers HTTP requests of other nodes with the best claim of this node's workspaces to an inbound
+// call.
 func (v *clusterView) handleClaimQuery(w http.ResponseWriter, r *http.Request) {
 	var q actornode.ClaimQuery
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuery)).Decode(&q); err != nil {

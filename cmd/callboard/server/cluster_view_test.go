@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// peerReplies are the replies of other nodes by address; "": the node does not reply.
+// peerReplies are the replies of other nodes by their address. A node with an empty reply does not answer.
 type peerReplies map[string]string
 
 func (p peerReplies) RequestNode(_ context.Context, addr string, _ []byte) ([]byte, error) {
@@ -29,8 +29,8 @@ func (p peerReplies) RequestNode(_ context.Context, addr string, _ []byte) ([]by
 	return []byte(p[addr]), nil
 }
 
-// newClusterView returns the view of the node "here" in a cluster with four shards. owned are the owners by shard, running the shards
-// that run here.
+// newClusterView returns the view of the node "here" in a cluster with four shards. owned holds the owner of each
+// shard. running lists the shards that run on this node.
 func newClusterView(owned map[int]string, running ...int) *clusterView {
 	shards := newRunningShards(4, func() *Service { return nil })
 	for _, number := range running {
@@ -39,7 +39,7 @@ func newClusterView(owned map[int]string, running ...int) *clusterView {
 	return &clusterView{self: lease.Node{ID: "here"}, shards: 4, leases: fakeOwners{of: owned}, running: shards}
 }
 
-// workspaceInShard returns a workspace ID that belongs to one of four shards.
+// workspaceInShard returns a workspace ID that belongs to the given shard of four.
 func workspaceInShard(number int) string {
 	for i := 0; ; i++ {
 		if workspace := "ws_" + strconv.Itoa(i); domain.ShardOf(workspace, 4) == number {

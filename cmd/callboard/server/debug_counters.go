@@ -19,8 +19,8 @@ import (
 // countersTimeout limits the reading of all counters.
 const countersTimeout = 5 * time.Second
 
-// counters are the numbers of live objects of the process, for GET /debug/counters of the admin listener. With
-// ?gc=1 the garbage collector runs first. Reading them sends a few requests to actors and delays no call.
+// counters are the numbers of live objects of the process, which GET /debug/counters of the admin listener returns.
+// With ?gc=1 the garbage collector runs first. Reading the counters delays no call.
 type counters struct {
 	Process processCounters    `json:"process"`
 	Tree    actornode.Counters `json:"tree"`
@@ -67,7 +67,8 @@ func (c counterReader) handleCounters(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(now)
 }
 
-// readCounters reads the counters of the process. With an error the counters of the actor trees are incomplete.
+// readCounters reads the counters of the process and its shards. If it returns an error, the actors of a shard are not
+// counted.
 func (s *Service) readCounters(ctx context.Context) (c counters, err error) {
 	for _, shard := range s.shards.all() {
 		tree, treeErr := shard.actors.Counters(ctx)

@@ -18,8 +18,8 @@ func fencingToken(token string) (string, bool) {
 	return token, true
 }
 
-// isDrainSkipped reports whether a node gives shards away without ending its calls, with FAILPOINT_SKIP_DRAIN. The
-// handover test must then fail.
+// isDrainSkipped reports whether a node releases shards without waiting for the end of their calls. FAILPOINT_SKIP_DRAIN
+// enables this. The handover test must then fail.
 func isDrainSkipped() bool { return os.Getenv("FAILPOINT_SKIP_DRAIN") != "" }
 
 // isReachabilityChecked reports whether a node probes the other nodes. FAILPOINT_NO_REACHABILITY disables the probes, and
@@ -37,21 +37,22 @@ func partitionError() error {
 	return nil
 }
 
-// dialogLinger returns how long ended dialogs are kept. FAILPOINT_DIALOG_LINGER shortens the time for tests.
+// dialogLinger returns how long the SIP user agent keeps ended dialogs. FAILPOINT_DIALOG_LINGER sets the time for
+// tests. 0 means the default of the user agent.
 func dialogLinger() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_DIALOG_LINGER"))
 	return d
 }
 
-// overloadAfter returns how long an INVITE may wait in the queue before it is refused. FAILPOINT_OVERLOAD_AFTER extends
-// the time, because tests with the race detector are slow.
+// overloadAfter returns how long an INVITE may wait in the queue before the user agent refuses it. Tests with the race
+// detector are slow and extend the time with FAILPOINT_OVERLOAD_AFTER. 0 means the default of the user agent.
 func overloadAfter() time.Duration {
 	d, _ := time.ParseDuration(os.Getenv("FAILPOINT_OVERLOAD_AFTER"))
 	return d
 }
 
-// webhookTiming returns the response timeout of webhooks and the divisor of their retry waits. FAILPOINT_WEBHOOK_TIMING sets
-// both for tests, such as "2s 1000".
+// webhookTiming returns the response timeout of webhooks and a divisor that shortens the pauses between retries. Tests
+// set both with FAILPOINT_WEBHOOK_TIMING, such as "2s 1000". 0 means the defaults.
 func webhookTiming() (timeout time.Duration, retryDivisor int) {
 	var responseTimeout string
 	if _, err := fmt.Sscanf(os.Getenv("FAILPOINT_WEBHOOK_TIMING"), "%s %d", &responseTimeout, &retryDivisor); err != nil {
@@ -61,8 +62,8 @@ func webhookTiming() (timeout time.Duration, retryDivisor int) {
 	return timeout, retryDivisor
 }
 
-// moveAfter returns how long another node waits until a shard with live calls is handed over. FAILPOINT_MOVE_AFTER
-// sets the time for tests.
+// moveAfter returns how long another node must want a shard before a shard with live calls is handed over to it.
+// FAILPOINT_MOVE_AFTER sets the time for tests.
 func moveAfter() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("FAILPOINT_MOVE_AFTER")); err == nil {
 		return d

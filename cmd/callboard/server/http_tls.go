@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// listenTLS wraps a listener for clients in TLS if a certificate is configured.
+// listenTLS returns a listener that accepts TLS connections if tls_cert is configured, or else ln itself.
 func listenTLS(cfg *configs.Config, ln net.Listener, log *slog.Logger) (net.Listener, error) {
 	if cfg.HTTP.CertFile == "" {
 		return ln, nil

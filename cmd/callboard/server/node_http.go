@@ -9,10 +9,11 @@ import (
 	"github.com/callboard/callboard/httpapi/forward"
 )
 
-// shutdownTimeout limits the requests that are being forwarded when the process ends.
+// shutdownTimeout limits how long requests in progress may continue when the process ends.
 const shutdownTimeout = 10 * time.Second
 
-// nodeHTTP accepts the requests of clients and of other nodes. It forwards requests that another node owns.
+// nodeHTTP accepts the HTTP requests of clients and of other nodes. It forwards requests for workspaces that another
+// node owns.
 type nodeHTTP struct {
 	credential     *forward.Credential // shared by the nodes of the cluster
 	clientListener net.Listener        // for clients

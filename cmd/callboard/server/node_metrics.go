@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/metrics"
 )
 
-// readCounters returns the counters of the node's shards.
+// readCounters returns the debug counters of the process, including those of its shards.
 func (m *node) readCounters(ctx context.Context) (counters, error) {
 	if s := m.shards.openService(); s != nil {
 		return s.readCounters(ctx)
@@ -16,7 +16,8 @@ func (m *node) readCounters(ctx context.Context) (counters, error) {
 	return counters{Process: countProcess()}, nil
 }
 
-// readMetrics returns the current values for a scrape: those of the shards, and the owners of all shards.
+// readMetrics returns the current values of metrics for a Prometheus scrape: those of this node's shards and those of
+// the cluster.
 func (m *node) readMetrics(ctx context.Context) (values []metrics.Reading, err error) {
 	if s := m.shards.openService(); s != nil {
 		values, err = s.readMetrics(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// routes returns the configuration of the request forwarder.
+// routes returns the configuration by which the HTTP forwarder finds the node of a request.
 func (m *node) routes() forward.Config {
 	c := forward.Config{Shards: m.cfg.Node.Shards, Owner: m.shardOwnerAddr, Self: m.self.Addr, Local: m.http.connRouter, Credential: m.http.credential, Log: m.log}
 	if m.cfg.Node.Shards > 1 {
@@ -21,9 +21,10 @@ func (m *node) routes() forward.Config {
 	return c
 }
 
-// WorkspaceOf returns the workspace of a credential, for the package locate.
+// WorkspaceOf returns the workspace to which a credential belongs. Package locate calls it to find the shard of a
+// request.
 func (m *node) WorkspaceOf(ctx context.Context, id string) (string, error) {
-	for _, t := range m.shards.all() { // a shard trusts the store for its own rows only; after an error the next shard is tried
+	for _, t := range m.shards.all() { // if the store of one shard returns an error, the next shard is tried
 		workspace, err := t.store.Records.WorkspaceOf(ctx, id)
 		if err == nil || errors.Is(err, domain.ErrNotFound) {
 			return workspace, err
@@ -32,7 +33,7 @@ func (m *node) WorkspaceOf(ctx context.Context, id string) (string, error) {
 	return persistence.WorkspaceOf(ctx, m.driver, id)
 }
 
-// shardOwnerAddr returns the address of the node that owns a shard.
+// shardOwnerAddr returns the node_addr of the node that owns a shard.
 func (m *node) shardOwnerAddr(shard int) (string, bool) {
 	n, ok := m.leases.Owner(shard)
 	return n.Addr, ok && n.Addr != ""

@@ -36,7 +36,7 @@ func (m *node) startShard(ctx context.Context, number int, t lease.Token) error 
 	return nil
 }
 
-// newService returns the service that the shards of this node share.
+// newService creates the Service that the shards of this node share, and opens nothing yet.
 func (m *node) newService() *Service {
 	s := newService(context.Background(), m.cfg, m.log, Options{Version: m.version})
 	s.node, s.driver, s.metrics = m, m.driver, m.metrics

@@ -30,8 +30,8 @@ func (m *node) openTransfer() error {
 	return nil
 }
 
-// mayServeWorkspace reports whether this node serves a workspace or may be about to. Its files in the spool are
-// then in use.
+// mayServeWorkspace reports whether this node serves a workspace or may start to. The transfer must then leave the
+// workspace's files in the spool.
 func (m *node) mayServeWorkspace(workspace string) bool {
 	shard := domain.ShardOf(workspace, m.cfg.Node.Shards)
 	running := m.shards.shard(shard) != nil // read before the owner, so that a stopping shard counts
@@ -39,7 +39,8 @@ func (m *node) mayServeWorkspace(workspace string) bool {
 	return running || !owned || n.ID == m.self.ID
 }
 
-// partJoinerOf returns the actor node of a workspace's shard; nil: the shard does not run here.
+// partJoinerOf returns the actor node of a workspace's shard, which joins the parts of recordings. It returns nil if
+// this node does not run the shard.
 func (m *node) partJoinerOf(workspace string) spool.PartJoiner {
 	if c := m.shards.shard(domain.ShardOf(workspace, m.cfg.Node.Shards)); c != nil {
 		return c.actors

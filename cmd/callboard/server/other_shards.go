@@ -15,10 +15,10 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// otherShards gives the API of one shard access to the other shards.
+// otherShards sends requests from the API of one shard to the other shards of the cluster.
 type otherShards struct{ shard *shard }
 
-// otherShards returns access to the other shards; nil: there are none.
+// otherShards returns access to the other shards of the cluster, or nil if there is only one shard.
 func (t *shard) otherShards() cluster.Shards {
 	if t.ownsWorkspace() == nil {
 		return nil
@@ -31,8 +31,8 @@ func (e otherShards) IsElsewhere(workspaceID string) bool {
 	return !e.shard.ownsWorkspace()(workspaceID)
 }
 
-// Send sends a request to the shard of a workspace. An empty workspaceID selects the shard of a new workspace by
-// seed.
+// Send sends a request to the shard of a workspace. If workspaceID is empty, a hash of seed selects the shard for a new
+// workspace.
 func (e otherShards) Send(ctx context.Context, workspaceID, seed string, r *http.Request) (*http.Response, error) {
 	shards := e.shard.cfg.Node.Shards
 	shard := domain.ShardOf(workspaceID, shards)
@@ -63,17 +63,17 @@ func (e otherShards) ShardOf(workspaceID string) int {
 	return domain.ShardOf(workspaceID, e.shard.cfg.Node.Shards)
 }
 
-// SendToShard sends a request to a shard.
+// SendToShard sends a request to the node that owns the shard with this number.
 func (e otherShards) SendToShard(ctx context.Context, shard int, r *http.Request) (*http.Response, error) {
 	return e.shard.node.http.forwarder.Send(ctx, shard, r)
 }
 
-// queryOtherShards requests the findings of alert rules from the other shards.
+// queryOtherShards evaluates alert rules on the other shards and returns their findings.
 func (t *shard) queryOtherShards(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings {
 	return t.http.SearchAlerts(ctx, rules)
 }
 
-// liveNodes returns a function that returns the live nodes; nil: the process is not part of a cluster.
+// liveNodes returns a function that lists the live nodes, or nil if the process is not part of a cluster.
 func (t *shard) liveNodes() func() []cluster.Node {
 	if t.token == "" {
 		return nil

@@ -1,5 +1,5 @@
-// Package server is the composition root. It builds one process of the service from its settings, runs it alone or
-// as a node of a cluster, and stops it.
+// Package server builds one process of the service from its settings, runs it alone or as a node of a cluster, and
+// stops it.
 package server
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// Process is a process of the service.
+// Process runs the service in this process, alone or as a node of a cluster.
 type Process struct {
 	Settings       *configs.Config
 	Log            *slog.Logger
@@ -69,7 +69,8 @@ func (p *Process) Run(ctx context.Context) error {
 	}
 }
 
-// runAlone runs the only process of a service until ctx is done or its quarantined store is released.
+// runAlone runs the service without a cluster until ctx is done. It returns released = true if an operator released the
+// quarantined store, after which the service must start again.
 func (p *Process) runAlone(ctx context.Context, options Options, demo Demo) (released bool, err error) {
 	began := time.Now()
 	s, err := Start(ctx, p.Settings, p.Log, options)
@@ -104,7 +105,7 @@ func (p *Process) runAlone(ctx context.Context, options Options, demo Demo) (rel
 	return false, nil
 }
 
-// startError returns the error of a failed start; nil if the start failed because the process has to stop.
+// startError returns the error of a failed start. It returns nil if ctx is done, because the process then had to stop.
 func (p *Process) startError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -113,7 +114,8 @@ func (p *Process) startError(ctx context.Context, err error) error {
 	return nil
 }
 
-// announceStop notifies the service manager and the log that the process stops after its calls have ended.
+// announceStop notifies the service manager, and logs, that the process refuses new calls and stops when live calls
+// have ended.
 func (p *Process) announceStop() {
 	p.OnStopping()
 	p.ServiceManager.Stopping()

@@ -14,7 +14,7 @@ const (
 	diskFreeHelp   = "Free space of the file system with the data folder."
 )
 
-// readMetrics returns the current values of the process for a scrape.
+// readMetrics returns the current values of metrics for a Prometheus scrape.
 func (s *Service) readMetrics(ctx context.Context) ([]metrics.Reading, error) {
 	c, err := s.readCounters(ctx)
 	isComplete := err == nil // incomplete counters would be misleading

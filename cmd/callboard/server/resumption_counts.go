@@ -27,7 +27,7 @@ func (t *resumptionCounts) count(result string) uint64 {
 	return t.byResult[result]
 }
 
-// resumeResults returns the results that the metric reports.
+// resumeResults returns the results of resuming a call that the metric has as label values.
 func resumeResults() []string {
 	return []string{recovery.ResultResumed, recovery.ResultRefused, recovery.ResultNoAnswer, recovery.ResultFailed}
 }

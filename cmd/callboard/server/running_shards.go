@@ -14,12 +14,13 @@ type runningShards struct {
 	starting int // number of shards that are starting
 }
 
-// newRunningShards returns the empty list for a cluster with count shards.
+// newRunningShards returns an empty runningShards for a cluster with count shards.
 func newRunningShards(count int, newService func() *Service) *runningShards {
 	return &runningShards{shardCount: count, newService: newService, byNumber: make(map[int]*ownedShard)}
 }
 
-// beginStart returns the service for a shard that is about to start. The caller calls endStart later.
+// beginStart returns the shared service for a shard that is about to start, and creates it if necessary. The caller
+// must call endStart after the start.
 func (s *runningShards) beginStart() *Service {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -30,7 +31,8 @@ func (s *runningShards) beginStart() *Service {
 	return s.service
 }
 
-// endStart ends a start. c is the shard that runs now; nil means that the start failed or was not that of a shard.
+// endStart ends what beginStart began. c is the shard that now runs. It is nil if the start failed or if the caller
+// started no shard.
 func (s *runningShards) endStart(c *ownedShard) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,21 +41,21 @@ func (s *runningShards) endStart(c *ownedShard) {
 	}
 }
 
-// remove removes a shard that is about to stop.
+// remove removes a shard that is about to stop from the running shards.
 func (s *runningShards) remove(number int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.byNumber, number)
 }
 
-// shard returns a running shard; nil: it does not run here.
+// shard returns the running shard with this number, or nil if it does not run on this node.
 func (s *runningShards) shard(number int) *ownedShard {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.byNumber[number]
 }
 
-// takesCalls reports whether a shard runs here and is not being handed over.
+// takesCalls reports whether a shard runs on this node and is not being handed over to another node.
 func (s *runningShards) takesCalls(number int) bool {
 	c := s.shard(number)
 	return c != nil && !c.handingOver.Load()
@@ -67,14 +69,14 @@ func (s *runningShards) all() []*shard {
 	return nil
 }
 
-// currentService returns the shared service; nil: there is none.
+// currentService returns the shared service, or nil if no shard has created it.
 func (s *runningShards) currentService() *Service {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.service
 }
 
-// openService returns the shared service if it is open; nil: no shard runs.
+// openService returns the shared service if a shard has completely opened it (openSIP). Otherwise it returns nil.
 func (s *runningShards) openService() *Service {
 	if service := s.currentService(); service != nil && service.isOpen.Load() {
 		return service
@@ -82,8 +84,8 @@ func (s *runningShards) openService() *Service {
 	return nil
 }
 
-// serviceOf returns the shared service; nil: there is none. complete is true if all shards run for which owned
-// returns true.
+// serviceOf returns the shared service, or nil if there is none. complete is true if every shard for which owned
+// returns true runs on this node.
 func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service, complete bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +96,8 @@ func (s *runningShards) serviceOf(owned func(number int) bool) (service *Service
 	return s.service, complete
 }
 
-// closeUnused closes the shared service if no shard runs or starts. In a cluster with several shards the service
-// stays open to forward calls, unless failed is true.
+// closeUnused closes the shared service if no shard runs or starts. In a cluster with several shards it leaves the
+// service open, unless failed is true, because the node still forwards calls.
 func (s *runningShards) closeUnused(failed bool) {
 	s.closeIf(func() bool { return len(s.byNumber)+s.starting == 0 && (failed || s.shardCount < 2) })
 }

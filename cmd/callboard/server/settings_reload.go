@@ -39,7 +39,7 @@ func (r *Reloader) Watch(hangups <-chan os.Signal) (stop func()) {
 	return func() { close(done) }
 }
 
-// reload reads the settings and certificates and applies what may change at run time.
+// reload reads the settings and certificates, sets the log level, and logs which changes need a restart.
 func (r *Reloader) reload() {
 	for _, pair := range keyPairs(r.Settings) {
 		ends, err := readKeyPair(pair)
@@ -83,8 +83,8 @@ func keyPairs(cfg *configs.Config) []configs.KeyPair {
 	return all
 }
 
-// readKeyPair reads a certificate as the next TLS handshake will (transport.CertificateFiles) and returns its
-// expiry.
+// readKeyPair checks a certificate and its key by reading the files in the same way as the next TLS handshake does. It
+// returns the expiry of the certificate.
 func readKeyPair(pair configs.KeyPair) (notAfter time.Time, err error) {
 	read, err := tls.LoadX509KeyPair(pair.Chain, pair.Key)
 	if err != nil {

@@ -36,14 +36,15 @@ type shard struct {
 
 	drainDeadline      time.Time    // requests in progress then end; zero: the shard is not draining
 	handingOver        atomic.Bool  // refuses new calls because the shard is being released
-	holdingSince       atomic.Int64 // since when requests wait for the next node, in Unix nanoseconds; 0: they do not
+	holdingSince       atomic.Int64 // since when requests wait for the next owner, in Unix nanoseconds; 0: they do not wait
 	stopping           atomic.Bool  // the shard is being released
 	stopOnce           sync.Once
 	leaseLost          bool // another node owns the shard: unfinished work cannot be stored
 	hasCallsToHandOver bool // another node resumes the live calls
 }
 
-// startShard starts a shard. After an error nothing of the shard stays open; what the process shares may stay open.
+// startShard starts a shard. After an error it closes what belongs to the shard, but not what the shards of the process
+// share.
 func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	t.Service, t.listenerEnded = s, make(chan error, 8)
 	if t.token == "" {
@@ -84,21 +85,21 @@ func (s *Service) startShard(ctx context.Context, t *shard) (err error) {
 	if err = t.withSharedLock(s.openSIP); err != nil {
 		return err
 	}
-	if !t.quarantined { // a quarantined service may use the bucket of another one
+	if !t.quarantined { // a restored copy in quarantine may use the same bucket as the original service
 		go t.sweepUploads(t.life)
 	}
 	t.startAPI()
 	return t.startActors()
 }
 
-// withSharedLock runs do with the lock for shared parts held.
+// withSharedLock runs do while it holds the lock for the components that the shards of the process share.
 func (t *shard) withSharedLock(do func() error) error {
 	t.sharedMu.Lock()
 	defer t.sharedMu.Unlock()
 	return do()
 }
 
-// restart makes the process close everything and start again.
+// restart makes the process close the service and start it again, after a quarantined store was released.
 func (s *Service) restart() {
 	select {
 	case s.released <- struct{}{}:

@@ -14,15 +14,15 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// localAdministration implements the commands of the local socket. It selects the shard of a request. For
-// workspaces on other nodes it returns an error.
+// localAdministration executes administration commands that arrive at the local socket, on the shard that they concern.
+// It returns an error if another node owns the workspace.
 type localAdministration struct{ service *Service }
 
 func (s *Service) administration() administration.Administration { return localAdministration{s} }
 
 var errNoShard = errors.New("this node owns no shard at the moment: run the command on a node that does")
 
-// shards returns the shards of this node; at least one.
+// shards returns the shards of this node, or errNoShard if the node has none.
 func (c localAdministration) shards() ([]*shard, error) {
 	all := c.service.shards.all()
 	if len(all) == 0 {
@@ -31,12 +31,13 @@ func (c localAdministration) shards() ([]*shard, error) {
 	return all, nil
 }
 
-// administration returns the Administration of one shard.
+// administration returns the object that executes administration commands on this shard.
 func (t *shard) administration() administration.Administration {
 	return administration.NewRunning(t.store, t.services, t.cfg.BaseURL(t.HTTPAddr))
 }
 
-// forWorkspace returns the administration of the shard that owns a workspace; "": the only workspace.
+// forWorkspace returns the administration of the shard that owns a workspace. An empty workspace selects the only
+// workspace of the installation.
 func (c localAdministration) forWorkspace(ctx context.Context, workspace string) (administration.Administration, error) {
 	all, err := c.shards()
 	if err != nil {
@@ -60,7 +61,7 @@ func (c localAdministration) forWorkspace(ctx context.Context, workspace string)
 	return nil, fmt.Errorf("--workspace %s is on %s: run the command there", workspace, owner)
 }
 
-// tryEachShard calls do for one shard after another until a call succeeds.
+// tryEachShard calls do for the shards of this node, one after the other, until do returns no error.
 func tryEachShard[T any](c localAdministration, do func(administration.Administration) (T, error)) (out T, err error) {
 	all, err := c.shards()
 	for _, t := range all {
@@ -71,7 +72,8 @@ func tryEachShard[T any](c localAdministration, do func(administration.Administr
 	return out, err
 }
 
-// collectByWorkspace calls do for a workspace, or for all workspaces of this process, and joins the results.
+// collectByWorkspace calls do for a workspace, or for every workspace of this process if workspace is empty. It returns
+// all results in one list.
 func collectByWorkspace[T any](ctx context.Context, c localAdministration, workspace string, do func(d administration.Administration, workspace string) ([]T, error)) (out []T, err error) {
 	all, err := c.shards()
 	if err != nil {
@@ -136,7 +138,7 @@ func (c localAdministration) Quarantine(ctx context.Context) (*restorequarantine
 	return tryEachShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) { return d.Quarantine(ctx) })
 }
 
-// ReleaseQuarantine releases the restored store and restarts the service.
+// ReleaseQuarantine ends the quarantine of a restored store and restarts the service, which may then place calls.
 func (c localAdministration) ReleaseQuarantine(ctx context.Context) (*restorequarantine.Quarantine, error) {
 	q, err := tryEachShard(c, func(d administration.Administration) (*restorequarantine.Quarantine, error) {
 		return d.ReleaseQuarantine(ctx)

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/sip/transport"
 )
 
-// listenHTTP opens the HTTP listener. Requests wait until startAPI.
+// listenHTTP opens the HTTP listener of a process outside of a cluster. Nothing accepts requests before startAPI.
 func (t *shard) listenHTTP(ctx context.Context) error {
 	if t.token != "" {
 		return nil
@@ -28,7 +28,7 @@ func (t *shard) listenHTTP(ctx context.Context) error {
 	return nil
 }
 
-// serveHTTP accepts requests of clients, or those that other nodes forward.
+// serveHTTP starts to accept requests: those of clients, or in a cluster those that the nodes forward to this shard.
 func (t *shard) serveHTTP() {
 	serve := t.http.ServeNodes
 	if t.token == "" {
@@ -37,7 +37,8 @@ func (t *shard) serveHTTP() {
 	go func() { t.listenerEnded <- serve(t.listener) }()
 }
 
-// startAPI builds the HTTP API. Outside of a cluster it also accepts requests.
+// startAPI builds the HTTP API of the shard. Outside of a cluster it also starts to accept requests. In a cluster
+// startActors does that later.
 func (t *shard) startAPI() {
 	var certificate func() (*tls.Certificate, error)
 	if t.cfg.HTTP.CertFile != "" {
@@ -54,20 +55,21 @@ func (t *shard) startAPI() {
 	}
 }
 
-// requestHoldLimit is how long requests wait for the next node while a shard is released. Afterwards this node
-// answers them, except for requests that would start a call. A release takes longer if calls cannot be handed over.
+// requestHoldLimit is how long new requests wait for the next owner of the shard while this node releases it. If the
+// release takes longer, this node answers them, except for requests that would start a call.
 const requestHoldLimit = 3 * time.Second
 
-// holdRequests makes requests that would start work wait for the next node.
+// holdRequests makes requests that would start work wait until another node owns the shard.
 func (t *shard) holdRequests() { t.holdingSince.Store(time.Now().UnixNano()) }
 
-// holdsRequests reports whether requests wait for the next node.
+// holdsRequests reports whether requests must wait until another node owns the shard.
 func (t *shard) holdsRequests() bool {
 	at := t.holdingSince.Load()
 	return at != 0 && time.Since(time.Unix(0, at)) < requestHoldLimit
 }
 
-// stopHTTP accepts no more requests and lets those in progress finish.
+// stopHTTP accepts no more requests. It gives requests in progress time to finish, unless another node already owns
+// the shard.
 func (t *shard) stopHTTP() {
 	if t.http != nil {
 		limit := max(minShutdownTime, time.Until(t.drainDeadline))

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	blobCheckTimeout    = 40 * time.Second // all steps of it
+	blobCheckTimeout    = 40 * time.Second // for all steps of the check
 	uploadSweepInterval = 12 * time.Hour
 )
 

@@ -6,10 +6,8 @@ import (
 	"time"
 )
 
-// Handover of shards to other nodes.
-
-// keepsShard reports whether a shard stays on this node although another node wants it. The shard of a cluster with
-// one shard stays. Of several shards those with live calls stay.
+// keepsShard reports whether this node keeps a shard although another node wants it. A node keeps the only shard of a
+// cluster, a drained shard, and a shard whose live calls cannot move yet.
 func (m *node) keepsShard(shard int, to string) bool {
 	if m.cfg.Node.Shards == 1 {
 		return true
@@ -26,8 +24,8 @@ func (m *node) keepsShard(shard int, to string) bool {
 	return !c.takeIdle(at)
 }
 
-// stopShard releases a shard after its live calls ended or were handed over. lost means that another node may
-// already own the shard, so nothing can be stored.
+// stopShard releases a shard after its live calls have ended or are ready for the handover. lost means that another
+// node may already own the shard, so that this node can commit nothing.
 func (m *node) stopShard(shard int, lost bool) {
 	if _, looks := fencingToken(""); lost && !looks {
 		return
@@ -55,8 +53,8 @@ func (m *node) stopShard(shard int, lost bool) {
 // Meanwhile no other node can serve their workspaces.
 const cutOffLimit = 5 * time.Second
 
-// drainShard waits until live calls end; on a node without contact to the others at most cutOffLimit. It returns
-// true if another node owns the shard meanwhile.
+// drainShard waits until the live calls of a shard end, at most for the drain limit. It stops after cutOffLimit if this
+// node reaches no other node, and at once if another node already owns the shard. In the last case it returns true.
 func (m *node) drainShard(c *ownedShard) (lost bool) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -9,7 +9,8 @@ import (
 	"github.com/callboard/callboard/actors/call"
 )
 
-// A shard with live calls moves only if all of them can be handed over. A shard without live calls moves at once.
+// A shard with live calls moves to another node only after the node has waited a minute, and only if all calls can be
+// handed over. A shard without live calls moves at once.
 func TestShardWithLiveCallsMovesAfterAnotherNodeWaitedAMinute(t *testing.T) {
 	assert.Equal(t, time.Minute, moveAfter())
 	two, none := call.LiveCalls{Open: 2, Movable: 2}, call.LiveCalls{}

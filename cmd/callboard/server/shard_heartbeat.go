@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// watchHeartbeat checks at intervals whether the actors of a shard answer, until the shard stops.
+// watchHeartbeat periodically checks whether the actors of a shard answer, and whether the shard can move, until the
+// shard stops.
 func (m *node) watchHeartbeat(c *ownedShard) {
 	tick := time.NewTicker(heartbeatInterval)
 	defer tick.Stop()
@@ -40,7 +41,8 @@ func (m *node) watchHeartbeat(c *ownedShard) {
 // recordHeartbeat records that the actors of a shard answered now.
 func (m *node) recordHeartbeat(c *ownedShard) { c.lastHeartbeat.Store(int64(time.Since(m.startedAt))) }
 
-// healthError returns an error while the actors of a shard do not answer. The node then gives up its leases.
+// healthError returns an error while the actors of a shard do not answer, or while the node pauses after a failed start
+// of a shard. The node then gives up its leases.
 func (m *node) healthError() error {
 	now := time.Since(m.startedAt)
 	if m.backoff.active(now) {

@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/sip/testcarrier"
 )
 
-// browserCallFunc connects a browser as a phone of the test carrier, see services.Config.
+// browserCallFunc lets a browser call the service as a phone of the test carrier. audio receives the audio of the call,
+// notify its progress.
 type browserCallFunc = func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 
 // buildServices builds the actors and services of the shard. startActors starts them.
@@ -56,7 +57,8 @@ func (t *shard) buildServices(ctx context.Context) error {
 	return nil
 }
 
-// startActors starts the actors of the shard's workspaces. Requests of other nodes wait until then.
+// startActors starts the actors of the shard's workspaces. In a cluster the shard then begins to accept the requests
+// that nodes forward.
 func (t *shard) startActors() error {
 	err := t.actors.Start(t.life)
 	if err == nil && t.token != "" {

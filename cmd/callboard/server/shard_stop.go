@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// drain accepts no new calls and waits for live calls within the drain limit.
+// drain refuses new calls and waits until live calls have ended or can be handed over, at most for the drain limit.
 func (t *shard) drain(ctx context.Context) {
 	t.drainDeadline = time.Now().Add(t.cfg.DrainTimeout)
 	ctx, cancel := context.WithDeadline(ctx, t.drainDeadline)
@@ -19,8 +19,8 @@ func (t *shard) drain(ctx context.Context) {
 	t.actors.RefuseWrites()
 }
 
-// handOverCalls hands the live calls over to another node. It runs last, because the remote parties hear silence
-// until the other node resumes the calls.
+// handOverCalls hands the live calls over to another node. It runs after the HTTP shutdown, because the remote parties
+// hear silence from now on until the other node resumes the calls.
 func (t *shard) handOverCalls() {
 	if !t.hasCallsToHandOver || t.leaseLost {
 		return
@@ -30,13 +30,13 @@ func (t *shard) handOverCalls() {
 	t.actors.HandOverCalls(ctx)
 }
 
-// handoverTimeout limits the wait for calls that became unable to move during the handover.
+// handoverTimeout limits the handover of the live calls. A call that changes meanwhile may be unable to move.
 const handoverTimeout = 3 * time.Second
 
-// stop stops the shard in the reverse order of its start. Further calls do nothing.
+// stop stops the shard. Only the first call has an effect.
 func (t *shard) stop() { t.stopOnce.Do(t.stopShard) }
 
-// stopShard stops the shard: HTTP, handover, actors, store.
+// stopShard stops the HTTP API, hands over the live calls, stops the actors and closes the store, in this order.
 func (t *shard) stopShard() {
 	t.stopHTTP()
 	t.handOverCalls()

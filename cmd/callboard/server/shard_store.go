@@ -14,7 +14,8 @@ import (
 	"github.com/callboard/callboard/service/restorequarantine"
 )
 
-// ownsLease returns a function that reports whether the node still holds the lease of the shard; nil: always.
+// ownsLease returns a function that reports whether the node still holds the lease of the shard. It returns nil if the
+// shard needs no lease.
 func (t *shard) ownsLease() func() bool {
 	if t.token == "" {
 		return nil
@@ -25,7 +26,8 @@ func (t *shard) ownsLease() func() bool {
 	return func() bool { return t.node.ownsShard(t.number) }
 }
 
-// ownsWorkspace returns a function that reports whether a workspace belongs to the shard; nil: all do.
+// ownsWorkspace returns a function that reports whether a workspace belongs to the shard. It returns nil if there is
+// only one shard, to which all workspaces belong.
 func (t *shard) ownsWorkspace() func(string) bool {
 	if t.token == "" || t.cfg.Node.Shards < 2 {
 		return nil
@@ -33,7 +35,8 @@ func (t *shard) ownsWorkspace() func(string) bool {
 	return func(workspace string) bool { return domain.ShardOf(workspace, t.cfg.Node.Shards) == t.number }
 }
 
-// reportFenced returns a store that reports fenced commits to the node: another node then owns the shard.
+// reportFenced wraps a store. If the store rejects a commit because another node owns the shard, the wrapper reports
+// the lease of the shard as lost.
 func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 	if t.token == "" {
 		return of
@@ -41,13 +44,13 @@ func (t *shard) reportFenced(of storecache.Backend) storecache.Backend {
 	return &fencedStore{of, func() { t.node.holder.ReportLost(t.number, t.token) }}
 }
 
-// fencedStore calls onFenced when a commit is fenced.
+// fencedStore calls onFenced when the store rejects a commit because another node owns the shard.
 type fencedStore struct {
 	storecache.Backend
 	onFenced func()
 }
 
-// Apply commits a change and reports a fenced commit.
+// Apply commits a change. If the store rejects the commit because another node owns the shard, Apply calls onFenced.
 func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	events, err := f.Backend.Apply(ctx, c)
 	if errors.Is(err, domain.ErrFenced) && !errors.Is(err, persistence.ErrOtherShard) {
@@ -56,7 +59,8 @@ func (f *fencedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event
 	return events, err
 }
 
-// openStore opens the store of the shard.
+// openStore opens the store of the shard. In a cluster the shards of the node share the store's connection, and commits
+// carry the lease token of the shard.
 func (t *shard) openStore(ctx context.Context) (err error) {
 	if t.token == "" {
 		return t.options.wait.untilOpen(ctx, func() (err error) {
@@ -78,7 +82,8 @@ func (t *shard) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-// readQuarantine logs a warning if the store was restored from a backup and is not released.
+// readQuarantine sets quarantined and logs a warning if the store was restored from a backup and no operator has
+// released it.
 func (t *shard) readQuarantine(ctx context.Context) error {
 	q, err := restorequarantine.LoadRow(ctx, t.store.Records)
 	if err != nil || q == nil {
@@ -90,7 +95,7 @@ func (t *shard) readQuarantine(ctx context.Context) error {
 	return nil
 }
 
-// storeOptions returns the options of the shards' stores.
+// storeOptions returns the options with which the shards of this process open the store.
 func (s *Service) storeOptions() store.Options {
 	return store.Options{Config: s.cfg, Version: s.options.Version, Log: s.log, Refused: s.fail}
 }

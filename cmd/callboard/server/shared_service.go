@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// Options are the inputs of a process besides its settings.
+// Options are the inputs of a service that do not come from its settings.
 type Options struct {
 	Version string              // version of this program
 	RootCA  []byte              // additional certificate authorities in PEM, for the demo
@@ -31,7 +31,7 @@ type Options struct {
 	wait    *startWait          // nil: the start fails at once if the store is not reachable
 }
 
-// Service holds what the shards of a process share, and the shards.
+// Service holds the shards of a process and the components that they share, such as telephony and engines.
 type Service struct {
 	cfg           *configs.Config
 	log           *slog.Logger
@@ -49,8 +49,8 @@ type Service struct {
 	resumptions   resumptionCounts
 	adminSocket   *administration.Socket
 	adminListener *adminListener
-	// quarantined means that the store was restored from a backup and is not released. released signals the
-	// release.
+	// quarantined is true if the store was restored from a backup and no operator has released it. released receives
+	// when an operator releases the store.
 	quarantined   bool
 	released      chan struct{}
 	isOpen        atomic.Bool
@@ -62,7 +62,7 @@ type Service struct {
 	shards   shardList
 }
 
-// minShutdownTime is the minimum time that requests in progress get to finish.
+// minShutdownTime is the minimum time that HTTP requests in progress get to finish when a shard stops.
 const minShutdownTime = 5 * time.Second
 
 // Start builds and starts a process that is not part of a cluster. After an error nothing stays open.
@@ -82,7 +82,7 @@ func newService(ctx context.Context, cfg *configs.Config, log *slog.Logger, opti
 	return s
 }
 
-// fail ends the process with an error.
+// fail makes the process end with err, unless it already ends.
 func (s *Service) fail(err error) {
 	select {
 	case s.ended <- err:
@@ -90,8 +90,8 @@ func (s *Service) fail(err error) {
 	}
 }
 
-// openShared opens the shared parts: telephony, engines, mail and tracing. root is the root key of the store, from
-// which SIP derives its secret. After an error nothing stays open, and the next shard may retry.
+// openShared opens the components that the shards share: telephony, engines, mail and tracing. root is the root key of
+// the store, from which the SIP user agent derives its secret. After an error the next shard may call it again.
 func (s *Service) openShared(root []byte) (err error) {
 	if s.telephony != nil {
 		return nil
@@ -126,7 +126,8 @@ func (s *Service) closeTracing() {
 	s.spans = nil
 }
 
-// openSIP opens the SIP listeners, the administration socket and the metrics. It does so once per process.
+// openSIP opens the SIP listeners, the administration socket and the metrics, unless another shard of the process has
+// already opened them.
 func (s *Service) openSIP() (err error) {
 	if s.adminSocket != nil {
 		return nil
@@ -151,7 +152,7 @@ func (s *Service) openSIP() (err error) {
 // egress returns the rules for addresses that tenants configure.
 func (s *Service) egress() access.Egress { return egress.Rules(s.cfg, s.options.Allow, s.HTTPAddr) }
 
-// openTracing starts the export of spans; nil: no collector is configured.
+// openTracing starts the export of OpenTelemetry spans. It returns nil if no collector is configured.
 func (s *Service) openTracing(ctx context.Context) (*spans.Recorder, error) {
 	if s.cfg.OTLP.URL == "" {
 		return nil, nil
@@ -173,7 +174,7 @@ func (s *Service) folder(name string) string {
 	return path
 }
 
-// Close stops everything in the reverse order of its start.
+// Close stops the shards and then closes what they share.
 func (s *Service) Close() {
 	s.adminListener.close()
 	if s.adminSocket != nil {

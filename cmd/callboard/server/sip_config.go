@@ -22,7 +22,8 @@ func sipListeners(cfg *configs.Config) []transport.Listener {
 	return all
 }
 
-// ownAddrs returns the specific addresses on which SIP listens. SIP sends from them, also to loopback.
+// ownAddrs returns the addresses of the SIP listeners, except for unspecified ones such as 0.0.0.0. SIP uses them as
+// source addresses, also for loopback destinations.
 func ownAddrs(cfg *configs.Config) []netip.Addr {
 	var all []netip.Addr
 	for _, l := range cfg.SIP.Listeners {
@@ -33,8 +34,8 @@ func ownAddrs(cfg *configs.Config) []netip.Addr {
 	return all
 }
 
-// mediaAddr returns the address on which RTP is received. It is the address of the SIP listeners if they share one,
-// and otherwise every address of their families.
+// mediaAddr returns the local address for RTP. It is the address of the SIP listeners if all have the same address.
+// Otherwise RTP is received on all local addresses of the listeners' IP versions.
 func mediaAddr(cfg *configs.Config) netip.Addr {
 	isSingle, hasIPv6 := true, false
 	for _, at := range append([]netip.AddrPort{cfg.SIP.Addr}, sipAddrs(cfg)...) {
@@ -59,7 +60,7 @@ func sipAddrs(cfg *configs.Config) (out []netip.AddrPort) {
 	return out
 }
 
-// sipTLS returns the TLS configuration of SIP. Outbound TLS needs no certificate.
+// sipTLS returns the TLS configuration of SIP. Without a configured certificate, only outbound TLS works.
 func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 	t := new(transport.TLS)
 	for i, f := range cfg.SIPKeyPairs() {
@@ -87,7 +88,7 @@ func sipTLS(cfg *configs.Config, log *slog.Logger) (*transport.TLS, error) {
 	return t, nil
 }
 
-// addPEM adds the certificates of a PEM file to a pool. Errors name the setting.
+// addPEM adds the certificates of a PEM file to a pool. setting is the name of the setting for the error text.
 func addPEM(pool *x509.CertPool, setting, path string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(path) //nolint:gosec // the operator chooses the path
 	if err != nil {

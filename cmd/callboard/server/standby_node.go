@@ -15,10 +15,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// Tasks of a cluster node with or without shards.
-
-// startStandby opens SIP on a node of a cluster with several shards, so that it can forward calls before it owns a
-// shard. If the store is empty, the first shard opens SIP instead. The returned function stops the task and waits
+// startStandby starts a task that opens SIP on a node of a cluster with several shards, so that the node can forward
+// calls before it owns a shard. If the store is empty, the first shard opens SIP instead. end stops the task and waits
 // for it.
 func (m *node) startStandby(ctx context.Context) (end func()) {
 	bound, cancel := context.WithCancel(ctx)
@@ -29,7 +27,8 @@ func (m *node) startStandby(ctx context.Context) (end func()) {
 	return func() { cancel(); wait.Wait() }
 }
 
-// runStandby opens SIP whenever the shared service is missing.
+// runStandby opens SIP whenever the shared service does not exist: before the first shard starts, or after a failed
+// start.
 func (m *node) runStandby(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Node.LeaseDuration)
 	defer tick.Stop()
@@ -49,7 +48,7 @@ func (m *node) runStandby(ctx context.Context) {
 	}
 }
 
-// listenSIP opens SIP unless a shard has opened it.
+// listenSIP creates the shared service and opens its SIP listeners, unless a shard has already done so.
 func (m *node) listenSIP(ctx context.Context) error {
 	bound, cancel := context.WithTimeout(ctx, membership.LeaveTimeout)
 	defer cancel()

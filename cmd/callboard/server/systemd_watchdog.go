@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// startWatchdog notifies the service manager that the process has started. Until stop is called, it then sends a
-// watchdog notification whenever alive returns nil in time.
+// startWatchdog notifies systemd that the process has started. Until stop is called, it sends watchdog notifications
+// to systemd as long as alive returns nil in time.
 func (p *Process) startWatchdog(alive func(context.Context) error) (stop func()) {
 	p.ServiceManager.Ready()
 	every := p.ServiceManager.WatchdogInterval()

@@ -29,7 +29,7 @@ type telephony struct {
 	listening     bool
 }
 
-// listen opens the SIP listeners once. The end of a listener is sent to ended.
+// listen opens the SIP listeners unless they are open. When they end, it sends the error to ended.
 func (t *telephony) listen(run context.Context, ended chan<- error) (err error) {
 	if t.listening {
 		return nil
@@ -48,7 +48,7 @@ func (t *telephony) listen(run context.Context, ended chan<- error) (err error) 
 	return nil
 }
 
-// close closes SIP and media. A nil *telephony has none.
+// close closes the SIP user agent and the media engine. It may be called with a nil receiver.
 func (t *telephony) close() {
 	if t == nil {
 		return
@@ -69,7 +69,8 @@ func recordingFormat(name string) wav.Format {
 	return wav.MuLaw
 }
 
-// openTelephony opens SIP, media and the test carrier. root is the root key of the store.
+// openTelephony opens the SIP user agent, the media engine and the test carrier. root is the root key of the store, from
+// which secrets of the user agent are derived.
 func (s *Service) openTelephony(root []byte) (t *telephony, err error) {
 	cfg, opened := s.cfg, &telephony{traces: siptrace.NewBuffer()}
 	defer func() {

@@ -17,7 +17,7 @@ const (
 // testCarrierAddrs reports which addresses belong to the test carrier.
 type testCarrierAddrs struct{ carrier *testcarrier.Carrier }
 
-// address returns the SIP address of the test carrier; zero: it does not run.
+// address returns the SIP address of the test carrier, or the zero value if the test carrier does not run.
 func (c *testCarrierAddrs) address() netip.AddrPort {
 	if c.carrier == nil {
 		return netip.AddrPort{}
@@ -45,14 +45,15 @@ func (t *telephony) testCall(ctx context.Context, o testcarrier.CallRequest) err
 	return t.testCarrier.Call(ctx, o)
 }
 
-// connectBrowser lets a person call the service as a phone of the test carrier. audio receives the audio of the
-// call, event its progress.
+// connectBrowser lets a person with a browser call the service as a phone of the test carrier. audio receives the audio
+// of the call. event receives its progress.
 func (t *telephony) connectBrowser(ctx context.Context, o testcarrier.CallRequest, audio func([]byte), event func(testcarrier.Event)) (*testcarrier.Handset, error) {
 	o.Target = t.sipTarget()
 	return t.testCarrier.CallWithHandset(ctx, o, audio, event)
 }
 
-// sipTarget returns the address of the first SIP listener, or loopback if it listens on every address.
+// sipTarget returns the SIP address to which the test carrier sends calls: that of the UDP listener, or loopback if it
+// listens on all addresses.
 func (t *telephony) sipTarget() resolve.Target {
 	at := t.sip.Addr("udp")
 	if at.Addr().IsUnspecified() {

@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// Pauses between two attempts to open an unavailable store. attemptLimit is the time for one attempt that the
-// process reports to the service manager.
+// Pauses between two attempts to open an unavailable store. attemptLimit is the maximum duration of one attempt, which
+// the process announces to the service manager.
 const (
 	firstPause   = 250 * time.Millisecond
 	longestPause = 5 * time.Second
@@ -35,18 +35,19 @@ type startWait struct {
 	server    *http.Server           // nil: not listening
 }
 
-// untilOpen calls open until the store is available, and returns any other error. Meanwhile it listens on the HTTP
-// address.
+// untilOpen calls open until the store is available, and returns errors of other kinds at once. While it waits, it
+// answers HTTP requests.
 func (w *startWait) untilOpen(ctx context.Context, open func() error) error {
 	return w.retry(ctx, open, func() error { return w.answerHTTP(ctx) })
 }
 
-// untilJoined is untilOpen for a process whose HTTP server already listens.
+// untilJoined calls open until the store is available. Unlike untilOpen, it opens no HTTP listener, because the node has
+// already opened its own.
 func (w *startWait) untilJoined(ctx context.Context, open func() error) error {
 	return w.retry(ctx, open, func() error { return nil })
 }
 
-// retry calls open until the store is available. Before each pause it calls listen.
+// retry calls open until the store is available. Before each pause it calls listen, which may open an HTTP server.
 func (w *startWait) retry(ctx context.Context, open, listen func() error) error {
 	if w == nil {
 		return explainStore(open())
@@ -71,13 +72,13 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 	}
 }
 
-// storeAwayReason returns why the store is unavailable, without its address.
+// storeAwayReason describes why the store is unavailable. The text contains no address, because HTTP clients may see it.
 func (w *startWait) storeAwayReason(err error) string {
 	what, _ := redis.Diagnose(err)
 	return "the store is unavailable: Redis " + what
 }
 
-// explainStore adds the setting redis_url to an error that Redis reports.
+// explainStore adds the name of the setting redis_url to a permanent error of Redis, such as a wrong password.
 func explainStore(err error) error {
 	if what, later := redis.Diagnose(err); what != "" && !later {
 		return fmt.Errorf("redis_url: Redis %s: %w", what, err)
@@ -85,7 +86,7 @@ func explainStore(err error) error {
 	return err
 }
 
-// reportWaiting notifies the service manager that the start waits. It logs a new reason.
+// reportWaiting notifies the service manager that the start waits for the store. It logs the reason if it is new.
 func (w *startWait) reportWaiting(reason string, cause error) {
 	w.manager.Waiting(reason, longestPause+attemptLimit)
 	if was := w.reason.Swap(&reason); !w.isWaiting || *was != reason {
@@ -94,7 +95,7 @@ func (w *startWait) reportWaiting(reason string, cause error) {
 	w.isWaiting = true
 }
 
-// answerHTTP opens an HTTP server that answers that the service is starting.
+// answerHTTP opens an HTTP server at http_addr that answers requests with the reason for which the start waits.
 func (w *startWait) answerHTTP(ctx context.Context) error {
 	if w.server != nil {
 		return nil
@@ -112,7 +113,7 @@ func (w *startWait) answerHTTP(ctx context.Context) error {
 	return nil
 }
 
-// stopListening releases the HTTP address for the service.
+// stopListening closes the HTTP server of the waiting start, so that the service can use its address.
 func (w *startWait) stopListening() {
 	if w.isWaiting {
 		w.log.Info("the start continues")

@@ -37,7 +37,7 @@ type accountsConfig struct {
 	deleters     map[string]func(context.Context, domain.Principal, string) error // as in keys.Config
 }
 
-// newAccounts returns the services of accounts.
+// newAccounts creates the services for API keys, audit log, tokens, OAuth and users.
 func newAccounts(cfg accountsConfig) *accounts {
 	a := &accounts{keyring: cfg.keyring, clients: oauth.NewClientCache(), users: users.NewUserCache()}
 	var pepper []byte
@@ -58,7 +58,8 @@ func newAccounts(cfg accountsConfig) *accounts {
 	return a
 }
 
-// deleters returns the functions that delete what a revoked key created, by resource type.
+// deleters returns, by resource type, the functions that delete an object created with an API key when the key is
+// revoked.
 func (s *Services) deleters() map[string]func(context.Context, domain.Principal, string) error {
 	return map[string]func(context.Context, domain.Principal, string) error{
 		"webhook": func(ctx context.Context, p domain.Principal, id string) error {

@@ -45,7 +45,7 @@ import (
 	"github.com/callboard/callboard/sip/textmessage"
 )
 
-// connect creates the services and connects them with the node.
+// connect creates the services of a shard and connects them with its actor node.
 func (s *Services) connect(cfg *Config) {
 	n, store := s.Node, s.Node.Store()
 	s.Workspaces = workspaces.New(workspaces.Config{
@@ -161,7 +161,7 @@ func (s *Services) connectReports(cfg *Config, campaignReader record.CampaignRea
 	}})
 }
 
-// retention creates the service that deletes expired rows.
+// retention creates the service that deletes data whose retention period has expired.
 func (s *Services) retention(cfg *Config) *retention.Service {
 	ignoreTime := func(sweep func(context.Context, string) error) func(context.Context, string, time.Time) error {
 		return func(ctx context.Context, workspaceID string, _ time.Time) error { return sweep(ctx, workspaceID) }
@@ -194,7 +194,7 @@ func (s *Services) alertRules(cfg *Config) *alerts.Service {
 	return alerts.New(rules)
 }
 
-// exportCampaigns reads campaigns and the rows of their exports.
+// exportCampaigns gives the exports access to campaigns and their contacts.
 type exportCampaigns struct {
 	record.CampaignReader
 	*contacts.Service

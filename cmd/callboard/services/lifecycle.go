@@ -8,10 +8,11 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// lifecycle starts and ends the services together with the node.
+// lifecycle implements the functions by which the actor node loads, resumes, runs and stops the services.
 type lifecycle struct{ *Services }
 
-// Load reads the keys, OAuth clients and users of a workspace, and removes the rows of interrupted uploads.
+// Load reads the API keys, OAuth clients and users of a workspace into memory, and removes the contacts of interrupted
+// uploads.
 func (l lifecycle) Load(ctx context.Context, workspaceID string) error {
 	store := l.Node.Store()
 	err := errors.Join(l.keyring.Load(ctx, workspaceID), l.clients.Load(ctx, store, workspaceID), l.users.Load(ctx, store, workspaceID))
@@ -50,8 +51,8 @@ func (l lifecycle) Resume(ctx, run context.Context, workspaceIDs []string) error
 	return nil
 }
 
-// Run starts the background tasks. With a quarantined store only the audit log and the last use of keys are
-// written.
+// Run starts the background tasks of the services. While a restored store is in quarantine, it starts only the tasks
+// that write the audit log and the last use of API keys.
 func (l lifecycle) Run(ctx context.Context) {
 	l.Node.RunInBackground(func() { l.Audit.RunAudit(ctx) })
 	l.Node.RunInBackground(func() { l.keyring.RunSaves(ctx) })

@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/service/workspaces"
 )
 
-// Offline holds the services for workspaces, keys and users on a store that no service uses, for the command line.
+// Offline holds the services for workspaces, keys and users on a store while no service runs. Commands use them.
 type Offline struct {
 	*workspaces.Offline
 
 	services *Services
 }
 
-// NewOffline creates the services on a store.
+// NewOffline creates the services on an open store and reads the API keys, OAuth clients and users.
 func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Keyring, log *slog.Logger) (*Offline, error) {
 	counted := storecache.New(store)
 	keyring.UseStore(counted)
@@ -39,6 +39,6 @@ func NewOffline(ctx context.Context, store storecache.Backend, keyring *keys.Key
 	return &Offline{Offline: workspaces.NewOffline(counted, keyring), services: s}, nil
 }
 
-// Services returns the services for keys and users, and those that delete what a key created. The other services
-// are nil.
+// Services returns the services for keys and users, and those that delete objects of a revoked key. The other fields of
+// Services are nil.
 func (s *Offline) Services() *Services { return s.services }

@@ -1,5 +1,5 @@
-// Package services creates the services of a shard, or of a store without a running service, and connects them with
-// the actor node.
+// Package services creates the services of a shard and connects them with its actor node. It also creates the services
+// that commands use on a store while no service runs.
 package services
 
 import (
@@ -54,12 +54,12 @@ type Config struct {
 	Keys  *keys.Keyring
 	PDF   PDFReader // nil: PDF files are refused
 	// TestCall makes the test carrier call the service. BrowserCall connects a browser as a phone of the test
-	// carrier. nil: the test carrier does not run.
+	// carrier. Both are nil if the test carrier does not run.
 	TestCall    func(context.Context, testcarrier.CallRequest) error
 	BrowserCall func(ctx context.Context, o testcarrier.CallRequest, audio func(frame []byte), notify func(testcarrier.Event)) (*testcarrier.Handset, error)
 	MayReach    func(netip.AddrPort) bool // whether trunks may use an address; nil: any address
 	SIPURI      string                    // URI to which carriers send calls
-	// ReadOtherShards returns the findings of alert rules on the other shards; nil: there are no other shards.
+	// ReadOtherShards evaluates alert rules on the other shards. It is nil if there are no other shards.
 	ReadOtherShards func(ctx context.Context, rules []*domain.AlertRule) alert.PeerFindings
 	Restart         func() // called after the release of a quarantined store
 }
@@ -69,9 +69,8 @@ type PDFReader interface {
 	Text(ctx context.Context, file []byte) (string, error)
 }
 
-// Services holds the services of a shard and its actor node. Each service has its own field, which is more than 25
-// in all, so that the API, the commands and the tests use it by name. On an offline store only Audit, Keys, OAuth,
-// Phones, Tokens, Users and Webhooks are set.
+// Services holds the services of a shard and its actor node. The API, the commands and the tests use each of the more
+// than 25 services by its field. On an offline store only Audit, Keys, OAuth, Phones, Tokens, Users and Webhooks are set.
 type Services struct {
 	Node         *node.Node
 	Agents       *agents.Service

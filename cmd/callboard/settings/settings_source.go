@@ -30,7 +30,8 @@ func AddFlags(cmd *cobra.Command) {
 	}
 }
 
-// Source is where a command reads its settings, so that a running service can read them again.
+// Source names the files, environment variables and flags of the settings, so that a running service can read them
+// again.
 type Source struct {
 	file    string // path of the YAML file; "": none
 	envFile string // path of the file with environment variables; "": none
@@ -57,7 +58,8 @@ func NewSource(cmd *cobra.Command) (s Source, err error) {
 	return s, err
 }
 
-// Read reads the settings. fromFile are the variables of the env file that the environment does not set.
+// Read reads the settings. fromFile lists the NAME=VALUE lines of the env file whose variables the environment does not
+// set.
 func (s Source) Read() (cfg *configs.Config, fromFile []string, err error) {
 	if s.envFile != "" {
 		if fromFile, err = s.unsetVariables(); err != nil {
@@ -68,8 +70,8 @@ func (s Source) Read() (cfg *configs.Config, fromFile []string, err error) {
 	return cfg, fromFile, err
 }
 
-// unsetVariables returns the lines of the env file whose variables the environment does not set. The first of
-// several lines counts.
+// unsetVariables returns the NAME=VALUE lines of the env file whose variables the environment does not set. If the file
+// sets a variable several times, the first line counts.
 func (s Source) unsetVariables() (out []string, err error) {
 	lines, err := setup.ReadEnvFile(s.envFile)
 	if err != nil {
@@ -89,8 +91,8 @@ func (s Source) unsetVariables() (out []string, err error) {
 	return out, nil
 }
 
-// Load reads the settings of a command. It also sets the variables of the env file for the process, because the
-// keys of engines are read from the environment.
+// Load reads the settings of a command. It also copies the variables of the env file into the environment of the
+// process, because the keys of speech and language engines are read from there.
 func Load(cmd *cobra.Command) (*configs.Config, error) {
 	s, err := NewSource(cmd)
 	if err != nil {
@@ -99,8 +101,8 @@ func Load(cmd *cobra.Command) (*configs.Config, error) {
 	return s.LoadAndSet()
 }
 
-// LoadAndSet reads the settings and sets the variables of the env file for the process. The keys of engines are
-// read from the environment.
+// LoadAndSet reads the settings and copies the variables of the env file into the environment of the process. The keys
+// of speech and language engines are read from there.
 func (s Source) LoadAndSet() (*configs.Config, error) {
 	cfg, fromFile, err := s.Read()
 	for _, line := range fromFile {

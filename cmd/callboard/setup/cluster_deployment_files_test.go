@@ -38,7 +38,7 @@ func filled(t *testing.T) map[string]any {
 	return parsed(t, text)
 }
 
-// texts returns the environment of a service of the compose file.
+// texts returns the variables of an environment section in the compose file as strings.
 func texts(t *testing.T, of any) map[string]string {
 	t.Helper()
 	set, ok := of.(map[string]any)
@@ -138,8 +138,8 @@ func run(t *testing.T, env []string, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// The test starts Redis, the sentinels and HAProxy as the compose file does. After a kill of the primary, redis_url leads to
-// the new primary, and the restarted old primary follows it.
+// Redis, the sentinels and HAProxy run with the commands of the compose file. After a kill of the primary, redis_url
+// must lead to the new primary, and the restarted old primary must follow it.
 func TestRedisProxyFollowsSentinelFailover(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs(deploy + "compose/redis.sh")

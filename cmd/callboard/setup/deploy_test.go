@@ -59,8 +59,8 @@ func at(t *testing.T, v any, path string) any {
 	return v
 }
 
-// takes checks that the service accepts the variables and returns the configuration. It creates the files that the
-// variables name.
+// takes checks that the service accepts the environment variables of a deployment, and returns the configuration. File
+// variables get the name of an existing file.
 func takes(t *testing.T, env map[string]string) *configs.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
@@ -169,7 +169,7 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 	assert.FileExists(t, filepath.Join(deploy, "compose", at(t, services, "callboard.build.context").(string), at(t, services, "callboard.build.dockerfile").(string)))
 }
 
-// chart renders the Helm chart with the template functions that it uses.
+// chart renders the Helm chart with the given values and returns the Kubernetes objects.
 func chart(t *testing.T, values map[string]any) map[string]map[string]any {
 	t.Helper()
 	created, err := charted(t, values)

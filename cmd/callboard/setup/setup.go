@@ -21,7 +21,8 @@ import (
 	"github.com/callboard/callboard/configs"
 )
 
-// Answers holds the settings for a new service. Empty fields are asked for on a terminal, or get their defaults.
+// Answers holds the settings of a new service. AskMissing fills empty fields by questions on a terminal, or with
+// defaults.
 type Answers struct {
 	Data           string
 	MasterKeyFile  string
@@ -43,7 +44,7 @@ type Answers struct {
 	TrunkRegister  bool
 	CallerID       string
 	TestCall       string // number that is called at the end of the setup
-	// ReadHidden reads a line without echo, for the password; nil: the terminal shows the password.
+	// ReadHidden reads the password without showing it. If it is nil, the terminal shows the password.
 	ReadHidden func() (string, error)
 }
 
@@ -56,7 +57,8 @@ const (
 	sipPort           = 5060
 )
 
-// AskMissing fills the empty fields: by questions if ask is true, else with defaults.
+// AskMissing fills the empty fields. If ask is true, it asks questions on out and reads the answers from in. Otherwise
+// it uses defaults.
 func (a *Answers) AskMissing(in io.Reader, out io.Writer, ask bool) error {
 	q := &interviewer{lines: bufio.NewScanner(in), out: out, interactive: ask, readHidden: a.ReadHidden}
 	q.askText(&a.Data, "Data folder", DefaultData)
@@ -95,11 +97,12 @@ type interviewer struct {
 	out         io.Writer
 	interactive bool
 	err         error
-	// readHidden reads a line without echo; nil: the terminal shows all input.
+	// readHidden reads a line without showing it. If it is nil, the terminal shows all input.
 	readHidden func() (string, error)
 }
 
-// askText keeps a value from a flag. Otherwise it asks, or uses the default if nobody can be asked.
+// askText asks a question and stores the answer in *to, unless *to already has a value. If there is no terminal, it
+// stores the default value.
 func (q *interviewer) askText(to *string, question, defaultValue string) {
 	if *to != "" || q.err != nil {
 		return
@@ -140,7 +143,7 @@ func (q *interviewer) askSecret(to *string, question string) {
 	_, _ = fmt.Fprintln(q.out)
 }
 
-// defaultSIPAddress returns this machine's address on its default route, with port 5060.
+// defaultSIPAddress returns the address from which this machine reaches the internet, with port 5060.
 func defaultSIPAddress() string {
 	var d net.Dialer
 	conn, err := d.DialContext(context.Background(), "udp", "192.0.2.1:9") // connecting a UDP socket sends nothing
@@ -153,7 +156,7 @@ func defaultSIPAddress() string {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), sipPort).String()
 }
 
-// EnvironmentLines returns the settings as NAME=VALUE lines, in the order of the settings.
+// EnvironmentLines returns the answers as NAME=VALUE lines, in the order in which the documentation lists the settings.
 func (a *Answers) EnvironmentLines() []string {
 	values := map[string]string{
 		"data": a.Data, "master_key_file": a.MasterKeyFile, "redis_url": a.RedisURL, "sip_addr": a.SIP, "public_ip": a.PublicIP, "media_ports": a.MediaPorts,
@@ -172,8 +175,8 @@ func (a *Answers) EnvironmentLines() []string {
 	return lines
 }
 
-// privateTrunkNetwork returns the network of a carrier with a private or loopback address, which egress rules
-// forbid by default.
+// privateTrunkNetwork returns the network of a carrier whose host is a private or loopback address. The new service must
+// allow this network, because egress rules forbid such addresses by default.
 func (a *Answers) privateTrunkNetwork() (string, bool) {
 	ip, err := netip.ParseAddr(a.TrunkHost)
 	if err != nil || !ip.IsPrivate() && !ip.IsLoopback() {
@@ -182,7 +185,8 @@ func (a *Answers) privateTrunkNetwork() (string, bool) {
 	return netip.PrefixFrom(ip, ip.BitLen()).String(), true
 }
 
-// LoadConfig checks the answers, including the trunk, and returns the configuration that the service will load.
+// LoadConfig checks the answers, including those about the trunk. It returns the configuration that the service will
+// have.
 func (a *Answers) LoadConfig() (*configs.Config, error) {
 	if strings.ContainsAny(strings.Join(a.EnvironmentLines(), ""), "\r\n\x00") {
 		return nil, errors.New("an answer must fit on one line")
@@ -205,12 +209,13 @@ func (a *Answers) LoadConfig() (*configs.Config, error) {
 	return configs.Load("", a.EnvironmentLines(), nil)
 }
 
-// fileHeader stands above the variables in the file.
+// fileHeader is the comment at the beginning of the file of environment variables.
 const fileHeader = `# Written by callboard init. The service reads it: callboard serve --env-file FILE.
 # Every setting: docs/configuration.md
 `
 
-// WriteEnvFile writes the file with access for its owner only. It fails if the file exists and replace is false.
+// WriteEnvFile writes the file of environment variables, readable only by its owner. It fails if the file exists and
+// replace is false.
 func (a *Answers) WriteEnvFile(path string, replace bool) error {
 	mode := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	part := path
@@ -263,7 +268,7 @@ func quoteValue(value string) string {
 	return value
 }
 
-// maxEnvFileBytes bounds the size of a file of variables.
+// maxEnvFileBytes limits the size of a file of environment variables.
 const maxEnvFileBytes = 1 << 20
 
 // ReadEnvFile reads a file of NAME=VALUE lines. Values with spaces need quotes; # begins a comment line.

@@ -27,22 +27,22 @@ type completedSpan struct {
 
 type spanContextKey struct{}
 
-// idGenerator returns the ids that add puts into the context of a span.
+// idGenerator gives a new span the trace and span ids that Recorder.add puts into its context.
 type idGenerator struct{}
 
-// NewIDs returns the ids of the first span of a trace.
+// NewIDs returns the trace and span ids for a span that has no parent.
 func (idGenerator) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 	own, _ := ctx.Value(spanContextKey{}).(trace.SpanContext)
 	return own.TraceID(), own.SpanID()
 }
 
-// NewSpanID returns the id of a span that has a parent.
+// NewSpanID returns the span id for a span that has a parent.
 func (g idGenerator) NewSpanID(ctx context.Context, _ trace.TraceID) trace.SpanID {
 	_, id := g.NewIDs(ctx)
 	return id
 }
 
-// add creates a span and queues it.
+// add creates the OpenTelemetry span that s describes and queues it for export.
 func (r *Recorder) add(s *completedSpan) {
 	ctx := trace.ContextWithSpanContext(context.WithValue(context.Background(), spanContextKey{}, s.own), s.parent)
 	_, span := r.tracer.Start(ctx, s.name, trace.WithSpanKind(s.kind), trace.WithTimestamp(s.start))
@@ -56,8 +56,8 @@ func (r *Recorder) add(s *completedSpan) {
 	span.End(trace.WithTimestamp(s.end))
 }
 
-// recordCall adds the spans of an ended call: the call, its legs, the ringing,
-// the talk and its turns. No span contains a telephone number.
+// recordCall adds the spans of an ended call: one each for the call, its SIP legs, the ringing, the conversation and
+// its turns. No span contains a telephone number.
 func (r *Recorder) recordCall(c *domain.Call) {
 	t := callSpanBuilder{recorder: r, call: c, span: r.contexts.Call(c.ID, c.TraceParent)}
 	if !t.span.IsSampled() || c.EndedAt == nil {
@@ -107,20 +107,21 @@ func rootSpan(c *domain.Call) completedSpan {
 	return s
 }
 
-// callSpanBuilder adds the children of the span of a call.
+// callSpanBuilder adds the child spans of a call's root span.
 type callSpanBuilder struct {
 	recorder *Recorder
 	call     *domain.Call
 	span     trace.SpanContext
 }
 
-// add adds a child. Its ordinal tells children of the same name apart.
+// add adds a child span. Its id is derived from its name and ordinal, so children of the same name need different
+// ordinals.
 func (t *callSpanBuilder) add(ordinal string, s completedSpan) {
 	s.parent, s.own = t.span, t.span.WithSpanID(domain.SpanID(t.call.ID, s.name, ordinal))
 	t.recorder.add(&s)
 }
 
-// addLeg adds the span of a leg.
+// addLeg adds the span of a SIP leg of the call.
 func (t *callSpanBuilder) addLeg(l *domain.Leg, index int) {
 	s := completedSpan{
 		name: "leg", kind: trace.SpanKindClient, start: l.StartedAt, end: *t.call.EndedAt,
@@ -140,7 +141,7 @@ func (t *callSpanBuilder) addLeg(l *domain.Leg, index int) {
 	t.add(strconv.Itoa(index), s)
 }
 
-// addConversation adds the conversation and its turns.
+// addConversation adds the span "talk", from the answer to the end of the call, and one span for each turn.
 func (t *callSpanBuilder) addConversation(answered time.Time) {
 	talk := completedSpan{name: "talk", start: answered, end: *t.call.EndedAt}
 	if q := t.call.Quality; q != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// recordDelivery adds the span of a webhook attempt.
+// recordDelivery adds the span of an attempt to deliver a webhook.
 func (r *Recorder) recordDelivery(d *domain.Delivery) {
 	parent, own := r.contexts.Delivery(d)
 	if !own.IsSampled() {

@@ -1,7 +1,6 @@
-// Package spans exports the traces of calls and webhook deliveries to an
-// OpenTelemetry collector. Spans are created from committed rows once these are
-// final, so a live call does no work for its trace. A commit never waits for
-// the collector: the queue is bounded, and a full queue drops spans.
+// Package spans exports the traces of calls and webhook deliveries to an OpenTelemetry collector. It creates spans
+// when the commit that ends a call or a delivery attempt succeeds, so a live call does no work for its trace. A
+// commit never waits for the collector: the queue is bounded, and a full queue drops spans.
 package spans
 
 import (
@@ -30,7 +29,7 @@ const (
 	maxQueuedSpans = 4096 // queued or being exported
 	maxBatchSpans  = 512
 	batchDelay     = 5 * time.Second  // maximum age of an incomplete batch
-	requestTimeout = 10 * time.Second // of one HTTP request
+	requestTimeout = 10 * time.Second // for one HTTP request
 	maxRetryTime   = 2 * time.Minute  // time after which a batch is not retried
 	exportTimeout  = maxRetryTime + 2*requestTimeout
 	closeTimeout   = 5 * time.Second // of the export at shutdown
@@ -46,8 +45,8 @@ type Config struct {
 	Log     *slog.Logger
 }
 
-// Recorder creates spans from committed rows and exports them in batches. A nil
-// *Recorder does nothing.
+// Recorder creates spans from committed calls and deliveries and exports them in batches. A nil *Recorder does
+// nothing.
 type Recorder struct {
 	contexts *tracing.SpanContexts
 	counts   *counts
@@ -91,11 +90,11 @@ func New(ctx context.Context, cfg Config) (*Recorder, error) {
 	return r, nil
 }
 
-// retryableErrorTransport turns a connection error or a 500 into a 503, which the exporter retries. Otherwise a
-// restart of the collector would lose spans.
+// retryableErrorTransport replaces a connection error or a 500 by a 503, because the exporter retries only responses
+// such as 503. Otherwise a restart of the collector would lose spans.
 type retryableErrorTransport struct{ http.RoundTripper }
 
-// RoundTrip sends a request.
+// RoundTrip sends a request and makes its failures retryable.
 func (t retryableErrorTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := t.RoundTripper.RoundTrip(r)
 	switch {
@@ -109,11 +108,11 @@ func (t retryableErrorTransport) RoundTrip(r *http.Request) (*http.Response, err
 	return res, err //nolint:wrapcheck // the client wraps it
 }
 
-// refuseRedirect keeps the configured headers at the configured collector.
+// refuseRedirect prevents the HTTP client from following redirects, which would send the configured headers to another
+// server.
 func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Counts returns the number of spans that the collector accepted, and of those
-// that were dropped or refused.
+// Counts returns how many spans the collector accepted, and how many were dropped or not accepted.
 func (r *Recorder) Counts() (sent, lost uint64) {
 	if r == nil {
 		return 0, 0
@@ -135,7 +134,7 @@ func (r *Recorder) Close() {
 	r.counts.lost.Add(uint64(r.counts.pending.Swap(0))) //nolint:gosec // spans that ended during the shutdown, never negative
 }
 
-// Contexts returns the span contexts of calls and deliveries; nil without a Recorder.
+// Contexts returns the generator of span contexts for calls and deliveries. It returns nil for a nil Recorder.
 func (r *Recorder) Contexts() *tracing.SpanContexts {
 	if r == nil {
 		return nil
@@ -156,7 +155,7 @@ type recordedStore struct {
 	recorder *Recorder
 }
 
-// Apply commits the change and creates the spans of its final rows.
+// Apply commits a change and creates the spans of the calls and delivery attempts that the change ends.
 func (s recordedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	events, err := s.Backend.Apply(ctx, c)
 	if err == nil {
@@ -165,7 +164,7 @@ func (s recordedStore) Apply(ctx context.Context, c commit.Change) ([]event.Even
 	return events, err
 }
 
-// record adds the spans of ended calls and webhook attempts in a commit.
+// record adds the spans of the calls and webhook delivery attempts that a commit ends.
 func (r *Recorder) record(c *commit.Change) {
 	var ended map[string]bool
 	for i := range c.Events {

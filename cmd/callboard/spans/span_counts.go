@@ -8,22 +8,21 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// counts are the spans of a Recorder by state.
+// counts holds the numbers of spans that are queued, exported or lost.
 type counts struct {
 	pending atomic.Int64 // queued or being exported
 	sent    atomic.Uint64
 	lost    atomic.Uint64
 }
 
-// countingProcessor drops a span that the queue of the batch processor behind
-// it has no room for. The batch processor would drop it too, but does not report
-// how many spans it drops.
+// countingProcessor drops and counts the spans for which the queue of the batch processor has no room. The batch
+// processor would drop them too, but it does not report how many.
 type countingProcessor struct {
 	sdktrace.SpanProcessor
 	counts *counts
 }
 
-// OnEnd queues a span and never blocks.
+// OnEnd passes an ended span to the batch processor, or drops it if the queue is full. It never blocks.
 func (p *countingProcessor) OnEnd(s sdktrace.ReadOnlySpan) {
 	if p.counts.pending.Add(1) > maxQueuedSpans {
 		p.counts.pending.Add(-1)
@@ -33,7 +32,7 @@ func (p *countingProcessor) OnEnd(s sdktrace.ReadOnlySpan) {
 	p.SpanProcessor.OnEnd(s)
 }
 
-// countingExporter counts the spans of each batch by its result.
+// countingExporter counts how many spans the collector accepts or rejects.
 type countingExporter struct {
 	sdktrace.SpanExporter
 	counts  *counts

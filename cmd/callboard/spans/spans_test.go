@@ -46,8 +46,8 @@ type collector struct {
 	requests atomic.Int64
 }
 
-// newCollector returns a collector that handles the first request with the first
-// handler, the second with the second, and all further ones with the last.
+// newCollector starts a collector that answers the first request with the first handler, the second with the second,
+// and so on. The last handler answers all further requests.
 func newCollector(t *testing.T, handlers ...http.HandlerFunc) *collector {
 	t.Helper()
 	c := new(collector)
@@ -80,8 +80,8 @@ func open(t *testing.T, url string, share float64) *spans.Recorder {
 	return r
 }
 
-// record returns a recorded store, and a function that closes the recorder and
-// returns its counts.
+// record returns a store that creates spans and whose commits return err. The returned function closes the recorder
+// and returns its span counts.
 func record(t *testing.T, url string, share float64, err error) (storecache.Backend, func() (sent, lost uint64)) {
 	t.Helper()
 	r := open(t, url, share)
@@ -91,7 +91,7 @@ func record(t *testing.T, url string, share float64, err error) (storecache.Back
 	}
 }
 
-// endedCall returns a call with six spans and the commit of its end.
+// endedCall returns a call for which six spans are expected, and the commit that ends the call.
 func endedCall(id string) (*domain.Call, commit.Change) {
 	at := func(ms int) *time.Time { t := noon.Add(time.Duration(ms) * time.Millisecond); return &t }
 	c := &domain.Call{
@@ -343,8 +343,8 @@ func TestRedirectOfTheCollectorIsNotFollowed(t *testing.T) {
 	assert.Zero(t, followed.Load())
 }
 
-// A collector that accepts connections and never answers must not delay a
-// commit, nor the shutdown by more than its limit.
+// A collector that accepts connections but never answers must not delay a commit. It must delay the shutdown by at most
+// the time limit of Close.
 func TestHangingCollectorDelaysNoCommit(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})

@@ -10,9 +10,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// storeDisk returns the file system of the embedded store. FAILPOINT_DISK names a file with a fault: "full" reports
-// no free space, "broken" fails every write with ENOSPC, and "lying" drops writes that it reports as successful.
-// The disk test must find the loss of a lying disk.
+// storeDisk returns the file system of the embedded store. FAILPOINT_DISK names a file that contains a fault: "full"
+// reports no free space, "broken" fails every write with ENOSPC, "lying" drops writes but reports success. The disk
+// test must detect the lost writes of a lying disk.
 func storeDisk() vfs.FS {
 	path := os.Getenv("FAILPOINT_DISK")
 	if path == "" {
@@ -27,7 +27,7 @@ type faultyDisk struct {
 	path string
 }
 
-// fault returns the current fault; "": none.
+// fault reads the current fault from the file. It returns "" if there is none.
 func (d *faultyDisk) fault() string {
 	text, _ := os.ReadFile(d.path)
 	return strings.TrimSpace(string(text))
@@ -36,7 +36,7 @@ func (d *faultyDisk) fault() string {
 // Unwrap returns the real file system, for Pebble.
 func (d *faultyDisk) Unwrap() vfs.FS { return d.FS }
 
-// GetDiskUsage implements vfs.FS.
+// GetDiskUsage returns the usage of the real disk, without free space if the fault is "full".
 func (d *faultyDisk) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	u, err := d.FS.GetDiskUsage(path)
 	if d.fault() == "full" {
@@ -45,19 +45,19 @@ func (d *faultyDisk) GetDiskUsage(path string) (vfs.DiskUsage, error) {
 	return u, err
 }
 
-// Create implements vfs.FS.
+// Create creates a file whose writes have the current fault.
 func (d *faultyDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.FS.Create(name, c)
 	return d.wrap(f, err)
 }
 
-// ReuseForWrite implements vfs.FS.
+// ReuseForWrite opens an existing file under a new name. Its writes have the current fault.
 func (d *faultyDisk) ReuseForWrite(before, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := d.FS.ReuseForWrite(before, name, c)
 	return d.wrap(f, err)
 }
 
-// wrap returns a file that fails as the disk does.
+// wrap returns a file whose writes have the fault of the disk.
 func (d *faultyDisk) wrap(f vfs.File, err error) (vfs.File, error) {
 	if err != nil {
 		return nil, err

@@ -14,21 +14,21 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// openDelay is the delay of the commit that opens an attempt.
+// openDelay is how long lateOpenStore delays a commit that creates a call attempt.
 const openDelay = 400 * time.Millisecond
 
-// lateOpenStore delays the commits that open attempts.
+// lateOpenStore delays the commits that create call attempts, so that they follow the INVITE.
 type lateOpenStore struct {
 	storecache.Backend
 	mu   sync.Mutex
 	last map[string]chan struct{} // by campaign; closed when the previous change is stored
 }
 
-// unguardedStore ignores the guards of commits, with FAILPOINT_NO_GUARDS.
+// unguardedStore drops the preconditions (guards) of commits. FAILPOINT_NO_GUARDS enables it.
 type unguardedStore struct{ storecache.Backend }
 
-// WithFailpoints wraps a store in the failpoints of the environment. With FAILPOINT_LATE_OPEN an attempt is stored
-// after its INVITE. The kill test must then find a number that was called twice.
+// WithFailpoints wraps a store in the failpoints that the environment enables. With FAILPOINT_LATE_OPEN a call attempt is
+// stored after its INVITE. The kill test must then see a number called twice.
 func WithFailpoints(s storecache.Backend) storecache.Backend {
 	s = splitOutboxCommits(splitJobCommits(withHoldFailpoint(s)))
 	if os.Getenv("FAILPOINT_NO_GUARDS") != "" {
@@ -40,17 +40,18 @@ func WithFailpoints(s storecache.Backend) storecache.Backend {
 	return &lateOpenStore{Backend: s, last: make(map[string]chan struct{})}
 }
 
-// acceptsAnyHistory reports whether a Redis replica that lacks commits is accepted, with FAILPOINT_ANY_HISTORY. The
-// failover test must then find a number that was called twice.
+// acceptsAnyHistory reports whether the service accepts a Redis replica that lacks commits. FAILPOINT_ANY_HISTORY enables
+// this. The failover test must then see a number called twice.
 func acceptsAnyHistory() bool { return os.Getenv("FAILPOINT_ANY_HISTORY") != "" }
 
-// Apply commits a change without its guards.
+// Apply commits a change without checking its preconditions.
 func (u unguardedStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	c.Guards = nil
 	return u.Backend.Apply(ctx, c)
 }
 
-// Apply replies to an opening commit at once and stores it later, in order.
+// Apply reports success at once for a commit that creates a call attempt, and commits it later. The commits of a
+// campaign keep their order.
 func (l *lateOpenStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	id, opening := "", false
 	for _, p := range c.Puts {

@@ -11,8 +11,8 @@ import (
 // WithFailpoints returns the store unchanged in builds without the tag failpoints.
 func WithFailpoints(s storecache.Backend) storecache.Backend { return s }
 
-// acceptsAnyHistory reports whether a Redis replica that lacks commits is accepted.
+// acceptsAnyHistory returns false: the service accepts no Redis replica that lacks commits.
 func acceptsAnyHistory() bool { return false }
 
-// storeDisk returns the file system of the embedded store; nil: the machine's.
+// storeDisk returns nil, with which the embedded store uses the file system of the machine.
 func storeDisk() vfs.FS { return nil }

@@ -18,17 +18,16 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// withHoldFailpoint lets a test kill the service between two steps. FAILPOINT_HOLD names a file. A store
-// operation that a line of the file selects blocks for ever, and the line is appended to the file with the
-// suffix ".held".
+// withHoldFailpoint lets a test kill the service between two steps. FAILPOINT_HOLD names a file whose lines select store
+// operations. A selected operation blocks for ever, and its line is appended to the file with the suffix ".held".
 //
 // The file has lines such as:
 //
-//	KIND+KIND 3 before    before the third and each later commit with rows of all these kinds.
-//	KIND+KIND 3 after     after such a commit.
-//	read:KIND 2 before    before the second and each later read of a row of a kind.
+//	KIND+KIND 3 before    blocks before the third and each later commit of records of all these kinds.
+//	KIND+KIND 3 after     blocks after the third and each later such commit.
+//	read:KIND 2 before    blocks before the second and each later read of a record of this kind.
 //
-// The kind "answer" is the stored reply to an Idempotency-Key.
+// The kind "answer" is the stored reply to a request with an Idempotency-Key.
 func withHoldFailpoint(s storecache.Backend) storecache.Backend {
 	path := os.Getenv("FAILPOINT_HOLD")
 	if path == "" {
@@ -44,7 +43,8 @@ type holdStore struct {
 	seen map[string]int // number of selected operations by line
 }
 
-// matchingLine returns the line of the file that blocks the current operation; "": none.
+// matchingLine returns the line of the file that selects the current operation, or "" if none does. after is true if the
+// operation must block after its execution.
 func (h *holdStore) matchingLine(kinds func(string) bool) (line string, after bool) {
 	text, _ := os.ReadFile(h.path)
 	h.mu.Lock()
@@ -76,7 +76,7 @@ func (h *holdStore) hold(line string) {
 	select {}
 }
 
-// Apply implements commit.Store.
+// Apply commits a change, and blocks before or after the commit if a line of the file selects it.
 func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	line, after := h.matchingLine(func(kind string) bool {
 		return slices.ContainsFunc(c.Puts, func(r domain.Record) bool {
@@ -93,7 +93,7 @@ func (h *holdStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, 
 	return events, err
 }
 
-// Get implements commit.Store.
+// Get reads a record, and blocks before the read if a line of the file selects it.
 func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error) {
 	if line, _ := h.matchingLine(func(kind string) bool { return kind == "read:"+into.Key().Kind }); line != "" {
 		h.hold(line)
@@ -101,7 +101,7 @@ func (h *holdStore) Get(ctx context.Context, into domain.Record) (uint64, error)
 	return h.Backend.Get(ctx, into)
 }
 
-// isIdempotencyReply reports whether a row is the stored reply to an Idempotency-Key.
+// isIdempotencyReply reports whether a record is the stored reply to a request with an Idempotency-Key.
 func isIdempotencyReply(r domain.Record) bool {
 	if r.Key().Kind != "once" {
 		return false

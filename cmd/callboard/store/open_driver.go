@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// OpenDriver opens the store of the settings. It returns an error if the store requires a newer program.
+// OpenDriver opens the store that the settings select: Redis if redis_url is set, or else the embedded store. It returns
+// an error if the store requires a newer version of Callboard.
 func OpenDriver(ctx context.Context, o Options) (driver persistence.Driver, err error) {
 	if url := o.Config.RedisURL.Reveal(); url != "" {
 		driver, err = redis.Open(ctx, url, redis.Options{Logger: o.Log, Ledger: filepath.Join(o.Config.Data, "redis-ledger"), AnyHistory: acceptsAnyHistory()})

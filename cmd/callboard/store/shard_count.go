@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// EnsureShardCount changes the number of shards of the store to that of the settings. It refuses a change while a
-// node is live.
+// EnsureShardCount sets the number of shards in the store to that of the settings. It returns an error if the number
+// would change while a node is live.
 func EnsureShardCount(ctx context.Context, cfg *configs.Config, log *slog.Logger, driver persistence.Driver) error {
 	have, err := persistence.ShardCount(ctx, driver)
 	if err != nil || have == 0 || have == cfg.Node.Shards {

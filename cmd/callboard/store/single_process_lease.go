@@ -8,9 +8,9 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// joinSingle takes the lease of a process without node_addr. No other process may use the same Redis meanwhile.
-// o.Refused is called if the lease expires and another process takes it. The embedded store needs no lease, because
-// the folder has a lock.
+// joinSingle takes the lease of Redis for a process without node_addr, so that no other process uses the same Redis. If
+// the lease expires and another process takes it, o.Refused is called. The embedded store needs no lease, because the
+// data folder has a lock.
 func joinSingle(ctx context.Context, o Options) (leave func(), err error) {
 	cfg := o.Config
 	if cfg.RedisURL.Reveal() == "" {

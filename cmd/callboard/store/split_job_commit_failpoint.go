@@ -13,8 +13,8 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// splitJobCommits stores the effect of a bulk item before the end of the item, in two commits, with FAILPOINT_SPLIT_JOB_COMMIT.
-// The kill test of bulk jobs must then find an item that ran twice.
+// splitJobCommits commits the effect of a bulk job item first and the end of the item later. FAILPOINT_SPLIT_JOB_COMMIT
+// enables this. The kill test of bulk jobs must then see an item executed twice.
 func splitJobCommits(s storecache.Backend) storecache.Backend {
 	if os.Getenv("FAILPOINT_SPLIT_JOB_COMMIT") == "" {
 		return s
@@ -22,10 +22,10 @@ func splitJobCommits(s storecache.Backend) storecache.Backend {
 	return splitJobCommitStore{s}
 }
 
-// splitJobCommitStore splits the commits of bulk items.
+// splitJobCommitStore splits the commit of a bulk job item into two commits.
 type splitJobCommitStore struct{ storecache.Backend }
 
-// Apply implements commit.Store.
+// Apply commits a change. It commits the effect of a bulk job item before the state of the job.
 func (p splitJobCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	ofJob := func(kind string) bool { return slices.Contains([]string{"bulk", "bulk_item", "bulk_errors"}, kind) }
 	end := commit.Change{Workspace: c.Workspace}

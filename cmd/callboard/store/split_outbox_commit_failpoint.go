@@ -12,11 +12,11 @@ import (
 	"github.com/callboard/callboard/domain/event"
 )
 
-// outboxDelay is the pause between the two commits.
+// outboxDelay is the pause between the commit of the outbox position and that of the deliveries.
 const outboxDelay = 50 * time.Millisecond
 
-// splitOutboxCommits stores the position of the outbox before the deliveries, in two commits, with FAILPOINT_SPLIT_OUTBOX_COMMIT.
-// The kill test of webhooks must then find lost deliveries.
+// splitOutboxCommits commits the position of the event outbox first and the webhook deliveries later.
+// FAILPOINT_SPLIT_OUTBOX_COMMIT enables this. The kill test of webhooks must then see lost deliveries.
 func splitOutboxCommits(s storecache.Backend) storecache.Backend {
 	if os.Getenv("FAILPOINT_SPLIT_OUTBOX_COMMIT") == "" {
 		return s
@@ -24,10 +24,10 @@ func splitOutboxCommits(s storecache.Backend) storecache.Backend {
 	return splitOutboxCommitStore{s}
 }
 
-// splitOutboxCommitStore splits the commits of the outbox.
+// splitOutboxCommitStore splits a commit of the event outbox into two commits.
 type splitOutboxCommitStore struct{ storecache.Backend }
 
-// Apply implements commit.Store.
+// Apply commits a change. It commits the position of the event outbox before the webhook deliveries.
 func (s splitOutboxCommitStore) Apply(ctx context.Context, c commit.Change) ([]event.Event, error) {
 	place := commit.Change{Workspace: c.Workspace, Guards: c.Guards}
 	rows := commit.Change{Workspace: c.Workspace}

@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/service/keys"
 )
 
-// Store is an opened store with the keys that depend on its master key.
+// Store is an open store and the keyring for the API keys in it.
 type Store struct {
 	Driver       persistence.Driver
 	Records      *persistence.Store
@@ -79,7 +79,7 @@ type Owner struct {
 	Shard  int    // allShards: the process owns all shards
 }
 
-// OpenShard opens the store of a shard.
+// OpenShard opens the store of one shard on a driver that the caller has opened and must close.
 func OpenShard(ctx context.Context, o Options, driver persistence.Driver, by Owner) (*Store, error) {
 	part := persistence.Shard{}
 	if by.Shard != allShards {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/persistence/redis"
 )
 
-// ReadRequirement reads the program version that the store of the settings requires. It changes nothing.
-// fs.ErrNotExist: there is no store yet.
+// ReadRequirement reads which version of Callboard the store requires, without changing the store. It returns
+// fs.ErrNotExist if there is no store yet.
 func ReadRequirement(ctx context.Context, cfg *configs.Config) (persistence.Requirement, error) {
 	if url := cfg.RedisURL.Reveal(); url != "" {
 		return persistence.StoreRequirement(ctx, func(ctx context.Context, k persistence.Key) ([]byte, uint64, error) {

@@ -1,5 +1,5 @@
-// Package systemd notifies the service manager of the state of the process (sd_notify(3)). Without a service
-// manager it does nothing.
+// Package systemd notifies systemd of the state of the process with the protocol of sd_notify(3). If systemd has not
+// started the process, it does nothing.
 package systemd
 
 import (
@@ -20,8 +20,8 @@ type Notifier struct {
 	started  atomic.Bool
 }
 
-// New connects to the socket in NOTIFY_SOCKET. It removes the variables from the environment, so that no child
-// process sends in the name of this one. Without the variable it returns nil.
+// New connects to the socket that NOTIFY_SOCKET names, or returns nil if the variable is not set. It removes systemd's
+// variables from the environment, so that no child process sends notifications for this process.
 func New() (*Notifier, error) {
 	path, usec, pid := os.Getenv("NOTIFY_SOCKET"), os.Getenv("WATCHDOG_USEC"), os.Getenv("WATCHDOG_PID")
 	for _, name := range []string{"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"} {
@@ -44,7 +44,7 @@ func New() (*Notifier, error) {
 	return n, nil
 }
 
-// WatchdogInterval returns how often Watchdog has to be called; 0: never.
+// WatchdogInterval returns how often the caller must call Watchdog. 0 means that systemd expects no such calls.
 func (n *Notifier) WatchdogInterval() time.Duration {
 	if n == nil {
 		return 0
@@ -60,13 +60,13 @@ func (n *Notifier) Ready() {
 	}
 }
 
-// Waiting reports what a start waits for, and extends the start timeout by limit.
+// Waiting reports the reason for which the start of the process waits, and extends systemd's start timeout by limit.
 func (n *Notifier) Waiting(status string, limit time.Duration) {
 	n.send(fmt.Sprintf("STATUS=%s\nEXTEND_TIMEOUT_USEC=%d", status, limit.Microseconds()))
 }
 
-// Reload reports that the process reloads its settings while do runs. Before Ready and after Stopping it only calls
-// do.
+// Reload calls do and reports to systemd that the process reloads its settings meanwhile. It reports nothing before
+// Ready and after Stopping.
 func (n *Notifier) Reload(do func()) {
 	var now unix.Timespec
 	if n == nil || !n.started.Load() || unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) != nil {
@@ -91,7 +91,7 @@ func (n *Notifier) Stopping() {
 // Watchdog reports that the process works.
 func (n *Notifier) Watchdog() { n.send("WATCHDOG=1") }
 
-// send sends a state. A service manager that does not read may miss it.
+// send sends a notification. It gives up after a second if systemd does not read its socket.
 func (n *Notifier) send(state string) {
 	if n == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/systemd"
 )
 
-// listenAsManager listens on a notification socket like a service manager.
+// listenAsManager opens a notification socket as systemd does. The returned function returns the next notification.
 func listenAsManager(t *testing.T, name string) func() string {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})

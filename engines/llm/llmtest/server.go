@@ -1,5 +1,5 @@
-// Package llmtest is a language model for tests. It speaks the real protocol, sends scripted responses in order,
-// and simulates faults.
+// Package llmtest is a language model server for tests. It implements the chat completions protocol, sends scripted
+// responses in order, and simulates faults.
 package llmtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Reply is one response.
+// Reply is one scripted response of the model.
 type Reply struct {
 	Say    []string // chunks of text
 	Calls  []Call
@@ -22,14 +22,14 @@ type Reply struct {
 	Hang   bool   // sends nothing until the client leaves
 	Stall  bool   // sends nothing after the chunks until the client leaves
 	Drop   bool   // closes the connection after the chunks
-	// Late delays the last chunk until the channel is closed, also if the client has left; nil: no delay.
+	// Late delays the last chunk until the channel is closed, even if the client has left. If it is nil, there is no delay.
 	Late <-chan struct{}
 }
 
-// Call is a tool call.
+// Call is a tool call in a scripted response.
 type Call struct{ ID, Name, Arguments string }
 
-// Request is a request of the client.
+// Request is a request that the client sent.
 type Request struct {
 	Authorization string    `json:"-"`
 	Model         string    `json:"model"`
@@ -47,7 +47,7 @@ type Request struct {
 	Format      map[string]any `json:"response_format"`
 }
 
-// Message is a message of a request.
+// Message is one message of the conversation in a Request.
 type Message struct {
 	Role       string `json:"role"`
 	Content    string `json:"content"`
@@ -58,7 +58,7 @@ type Message struct {
 	} `json:"tool_calls"`
 }
 
-// Names returns the names of the offered tools.
+// Names returns the names of the tools that the request offers.
 func (r *Request) Names() []string {
 	var names []string
 	for _, t := range r.Tools {
@@ -67,10 +67,10 @@ func (r *Request) Names() []string {
 	return names
 }
 
-// Last returns the last message.
+// Last returns the text of the last message in the request.
 func (r *Request) Last() string { return r.Messages[len(r.Messages)-1].Content }
 
-// Server is the model.
+// Server is an HTTP server that simulates a language model.
 type Server struct {
 	URL string // with /v1
 	mu  sync.Mutex
@@ -80,7 +80,7 @@ type Server struct {
 	gone   chan struct{} // receives an entry for each client that left early
 }
 
-// New starts a model whose responses are a function of the request and its number, from 0.
+// New starts a server whose function answer returns the response to request n, from 0.
 func New(t testing.TB, answer func(n int, r *Request) Reply) *Server {
 	t.Helper()
 	s := &Server{answer: answer, gone: make(chan struct{}, 100)}
@@ -90,12 +90,12 @@ func New(t testing.TB, answer func(n int, r *Request) Reply) *Server {
 	return s
 }
 
-// Replies returns one response after the other; the last one is repeated.
+// Replies returns a function for New that returns the replies in order and repeats the last reply.
 func Replies(all ...Reply) func(int, *Request) Reply {
 	return func(n int, _ *Request) Reply { return all[min(n, len(all)-1)] }
 }
 
-// Asked returns the requests so far.
+// Asked returns the requests that the server has received so far.
 func (s *Server) Asked() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Server) Asked() []Request {
 // Gone receives an entry for each client that left before the end of a delayed response.
 func (s *Server) Gone() <-chan struct{} { return s.gone }
 
-// ServeHTTP sends the response.
+// ServeHTTP answers a chat completions request with the scripted response.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in Request
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" || json.NewDecoder(r.Body).Decode(&in) != nil {

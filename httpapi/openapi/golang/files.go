@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// sharedFile is the file of the types that several tags use.
+// sharedFile is the base name of the file with the types that several tags use.
 const sharedFile = "types"
 
-// fileName returns the name of the file for a tag.
+// fileName returns the name of the generated file for a tag of the OpenAPI document.
 func fileName(tag string) string {
 	plain := func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -23,7 +23,7 @@ func fileName(tag string) string {
 	return "api_" + strings.Map(plain, tag) + ".go"
 }
 
-// schemasOf returns the sorted schemas of a file.
+// schemasOf returns the sorted names of the schemas whose types belong in a file. places maps a schema to its file.
 func schemasOf(places map[string]string, file string) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(places)) {
@@ -34,7 +34,7 @@ func schemasOf(places map[string]string, file string) []string {
 	return names
 }
 
-// writeFile returns the source of one file.
+// writeFile returns the Go source of one file, with its methods and the types of its schemas.
 func (w *writer) writeFile(pack string, methods []*clientMethod, schemas []string) ([]byte, error) {
 	w.out.Reset()
 	for _, m := range methods {
@@ -57,7 +57,7 @@ func (w *writer) writeFile(pack string, methods []*clientMethod, schemas []strin
 	return text, nil
 }
 
-// importsOf returns the packages that a source uses, comments aside.
+// importsOf returns the packages that a Go source uses. It ignores comments.
 func importsOf(body string) []string {
 	used := make(map[string]bool)
 	for line := range strings.Lines(body) {

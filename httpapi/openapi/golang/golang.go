@@ -1,6 +1,6 @@
 // Package golang generates the types and methods of the Go client from an OpenAPI document. It supports the JSON
-// Schema features that the document uses and knows no routes. The code that all methods share is written by hand in
-// package client.
+// Schema features that the document uses and takes all routes from the document. The code that all methods share is
+// written by hand in package client.
 package golang
 
 import (
@@ -24,15 +24,15 @@ const (
 	updateSuffix = "Update"
 )
 
-// Options configures the generated client.
+// Options configures the generation of a client.
 type Options struct {
 	Package string
-	Rename  map[string]string // Go names of schemas whose own names are taken
+	Rename  map[string]string // Go names for schemas whose names package client already uses
 }
 
-// Write returns the sources of a client by file name. They hold a type for each schema and a method of *Client for
-// each operation, except operations for browsers. Each tag has a file; one more file holds the types that several
-// tags share.
+// Write returns the Go sources of a client by file name. They contain a type for each schema and a method of *Client for
+// each operation, except operations for browsers. Each tag of the document has its own file. One more file holds the
+// types that several tags share.
 func Write(d *openapi.Document, o Options) (map[string][]byte, error) {
 	w := &writer{d: d, rename: o.Rename, inRequests: make(map[string]bool)}
 	tags := make(map[string][]*clientMethod)
@@ -80,14 +80,14 @@ type writer struct {
 
 func (w *writer) printf(text string, args ...any) { _, _ = fmt.Fprintf(&w.out, text+"\n", args...) }
 
-// writeComment writes a text as a comment.
+// writeComment writes a text as a Go comment.
 func (w *writer) writeComment(text string) {
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		w.printf("%s", strings.TrimRight("// "+part, " "))
 	}
 }
 
-// markSchemas marks a schema and all schemas that it references.
+// markSchemas adds to seen the names of all schemas that a schema references directly or indirectly.
 func (w *writer) markSchemas(s *openapi.Schema, seen map[string]bool) {
 	if s == nil {
 		return
@@ -109,10 +109,10 @@ func refOf(s *openapi.Schema) (name string, ok bool) {
 	return strings.CutPrefix(s.Ref, "#/components/schemas/")
 }
 
-// goType is the Go type of a value.
+// goType is the Go type for the values of a schema.
 type goType struct {
 	name     string
-	nullable bool // null is a value of its own
+	nullable bool // null is a value that differs from a missing member
 	holdsNil bool // a slice, a map or raw JSON, which can be nil without a pointer
 	isStruct bool // the Go type is a struct
 }
@@ -175,7 +175,7 @@ func (w *writer) goName(schema string) string {
 	return schema
 }
 
-// writeStruct writes the struct of a schema.
+// writeStruct writes the Go struct of a schema.
 func (w *writer) writeStruct(name string) {
 	s := w.d.Schemas[name]
 	w.printf("// %s is %s.", w.goName(name), map[bool]string{true: "part of a request", false: "part of a response"}[w.inRequests[name]])
@@ -205,8 +205,8 @@ func (w *writer) writeStruct(name string) {
 	w.printf("}\n")
 }
 
-// field returns the type and the JSON options of a struct field. An optional field of a request needs a pointer to
-// distinguish a missing value from zero. Responses do not.
+// field returns the Go type and the JSON options of a struct field. An optional field of a request is a pointer, to
+// distinguish a missing value from zero. An optional field of a response is not.
 func (t goType) field(required, sent bool) (kind, tag string) {
 	switch {
 	case t.holdsNil && required:
@@ -223,19 +223,19 @@ func (t goType) field(required, sent bool) (kind, tag string) {
 	return t.name, ",omitzero"
 }
 
-// clientMethod is an operation of the generated client.
+// clientMethod is the client method for one operation of the document.
 type clientMethod struct {
 	*openapi.Operation
 	name        string
 	query       []*openapi.Parameter
 	request     *openapi.Schema // JSON request body; nil: none
-	response    *openapi.Schema // JSON response body; nil: raw only
+	response    *openapi.Schema // JSON response body; nil: the operation returns no JSON
 	takesStream bool            // the request body may have another media type
 	returnsRaw  bool            // the response may have another media type
 	rowSchema   *openapi.Schema // element of a list with a cursor; nil: no list
 }
 
-// methodOf returns the method of an operation, nil for an operation for browsers.
+// methodOf returns the client method for an operation, nil for an operation that only browsers use.
 func (w *writer) methodOf(op *openapi.Operation) *clientMethod {
 	m := &clientMethod{Operation: op, name: exportedName(op.ID), request: op.Bodies[mimeJSON]}
 	if op.Bodies[mimeForm] != nil {
@@ -263,7 +263,8 @@ func (w *writer) methodOf(op *openapi.Operation) *clientMethod {
 	return m
 }
 
-// findResponse sets the response type. It returns false if the operation has no response for programs.
+// findResponse sets the response type of a method. It returns false if the operation returns only an HTML page or
+// nothing.
 func (m *clientMethod) findResponse() bool {
 	for _, status := range []string{"202", "201", "200"} {
 		r := m.Responses[status]
@@ -291,7 +292,7 @@ func (m *clientMethod) hasQuery(name string) bool {
 	return slices.ContainsFunc(m.query, func(p *openapi.Parameter) bool { return p.Name == name })
 }
 
-// writeMethod writes the methods of an operation.
+// writeMethod writes the Go methods for one operation.
 func (w *writer) writeMethod(m *clientMethod) {
 	w.writeQuery(m)
 	args, path, query := m.arguments()
@@ -333,7 +334,7 @@ func (w *writer) writeMethod(m *clientMethod) {
 	}
 }
 
-// pathVariables returns the Go names of the path parameters.
+// pathVariables returns the Go variable names of the path parameters.
 func (m *clientMethod) pathVariables() []string {
 	var names []string
 	for _, p := range m.Parameters {
@@ -344,7 +345,7 @@ func (m *clientMethod) pathVariables() []string {
 	return names
 }
 
-// arguments returns the parameter list of a method, and the expressions for its path and query.
+// arguments returns the parameter list of a method as Go source, and the Go expressions for its path and query.
 func (m *clientMethod) arguments() (args, path, query string) {
 	path = fmt.Sprintf("%q", m.Path)
 	for _, p := range m.pathVariables() {
@@ -362,7 +363,7 @@ func (m *clientMethod) arguments() (args, path, query string) {
 	return args + ", q " + m.name + "Query", path, "q.values()"
 }
 
-// writeQuery writes the struct of an operation's query parameters.
+// writeQuery writes the Go struct with the query parameters of an operation.
 func (w *writer) writeQuery(m *clientMethod) {
 	if len(m.query) == 0 {
 		return
@@ -391,7 +392,7 @@ func (w *writer) writeQuery(m *clientMethod) {
 	w.printf("return v\n}\n")
 }
 
-// exportedName returns a name of the document as an exported Go name.
+// exportedName converts a name of the OpenAPI document to an exported Go name.
 func exportedName(name string) string {
 	if first := []rune(name); len(first) > 0 && unicode.IsLower(first[0]) && !strings.ContainsAny(name, "_-") && name != strings.ToLower(name) {
 		return string(unicode.ToUpper(first[0])) + string(first[1:]) // the name is an operation id
@@ -412,7 +413,7 @@ func exportedName(name string) string {
 	return b.String()
 }
 
-// variableName returns a parameter name as a Go variable name.
+// variableName converts a parameter name of the OpenAPI document to a Go variable name.
 func variableName(name string) string {
 	if name == "id" {
 		return "id"

@@ -15,14 +15,14 @@ type AuditLog interface {
 	ListAudit(ctx context.Context, p domain.Principal, q audit.Query) (record.Page[*domain.AuditEntry], error)
 }
 
-// auditHandlers serves the audit log.
+// auditHandlers serves the operations that read the audit log.
 type auditHandlers struct {
 	*router.Router
 
 	audit AuditLog
 }
 
-// registerAudit registers the audit log.
+// registerAudit registers the routes that read the audit log.
 func registerAudit(r *router.Router, reader AuditLog) {
 	s := &auditHandlers{Router: r, audit: reader}
 	router.Add(s.Router, router.Operation{

@@ -12,26 +12,26 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// dataRequestHandlers serves the operations of data requests.
+// dataRequestHandlers serves the operations on data requests.
 type dataRequestHandlers struct {
 	*router.Router
 
 	data DataRequests
 }
 
-// DataRequests exports or erases the data of a person.
+// DataRequests exports or erases the data of a person, which a telephone number identifies.
 type DataRequests interface {
-	// CreateDataRequest starts an export or an erasure in the background. It completes even if the process
+	// CreateDataRequest starts an export or an erasure in the background. The work completes even if the process
 	// restarts. Errors: validation_error and invalid_state for phone.
 	CreateDataRequest(ctx context.Context, p domain.Principal, kind domain.DataRequestType, phone string) (*domain.DataRequest, error)
 	DataRequest(ctx context.Context, p domain.Principal, id string) (*domain.DataRequest, error)
 	ListDataRequests(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DataRequest], error)
-	// DataRequestFile opens the file of an export. Errors: processing while the file is written, export_expired
-	// after its deletion, invalid_state for an erasure.
+	// DataRequestFile opens the file of an export. Errors: processing while the file is being written, export_expired
+	// after the file was deleted, invalid_state for an erasure.
 	DataRequestFile(ctx context.Context, p domain.Principal, id string) (record.Download, error)
 }
 
-// NewDataRequest is a data request in a request body.
+// NewDataRequest is the request body that creates a data request.
 type NewDataRequest struct {
 	Type  string `json:"type" enum:"export,erase"`
 	Phone string `json:"phone" minLength:"1" maxLength:"64" example:"+12025550123"`
@@ -39,7 +39,7 @@ type NewDataRequest struct {
 
 const mimeZip = "application/zip"
 
-// registerDataRequests registers the operations of data requests.
+// registerDataRequests registers the routes for data requests.
 func registerDataRequests(r *router.Router, data DataRequests) {
 	s := &dataRequestHandlers{Router: r, data: data}
 	const tag, path = "Data requests", "/v1/data-requests"
@@ -75,7 +75,7 @@ func registerDataRequests(r *router.Router, data DataRequests) {
 	}, s.downloadDataRequest)
 }
 
-// showDataRequest returns a data request with the URL of its file once the file exists.
+// showDataRequest returns the API form of a data request. It adds the URL of the exported file once the file exists.
 func (s *dataRequestHandlers) showDataRequest(r *domain.DataRequest) *domain.DataRequest {
 	shown := r.Public()
 	shown.DownloadURL = ""

@@ -19,33 +19,33 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// exportHandlers serves the operations of exports.
+// exportHandlers serves the operations on exports.
 type exportHandlers struct {
 	*router.Router
 
 	exports Exports
 }
 
-// Exports creates files with many rows in the background.
+// Exports writes export files in the background.
 type Exports interface {
 	// CreateExport starts an export. The file is written completely or not at all, even if the process restarts. An
-	// unknown campaign is 422.
+	// unknown campaign is a validation error (422).
 	CreateExport(ctx context.Context, p domain.Principal, e *domain.Export) (*domain.Export, error)
 	Export(ctx context.Context, p domain.Principal, id string) (*domain.Export, error)
 	ListExports(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Export], error)
-	// ExportFile opens the file of an export. Errors: processing while the file is written, export_expired after
-	// its deletion, invalid_state for a failed export.
+	// ExportFile opens the file of an export. Errors: processing while the file is being written, export_expired after
+	// the file was deleted, invalid_state for a failed export.
 	ExportFile(ctx context.Context, p domain.Principal, id string) (record.Download, error)
 }
 
-// NewExport is an export in a request body.
+// NewExport is the request body that creates an export.
 type NewExport struct {
 	Type    string           `json:"type" enum:"calls,legs,transcripts,campaign_results,contacts,events,usage,audit_logs" doc:"The kind of records. The credential must have the permission to read them."`
 	Format  string           `json:"format,omitempty" enum:"csv,jsonl" default:"csv" doc:"csv, or jsonl with one JSON object per line."`
 	Filters NewExportFilters `json:"filters,omitzero"`
 }
 
-// NewExportFilters select the rows of an export.
+// NewExportFilters select the records that an export contains.
 type NewExportFilters struct {
 	CreatedAfter  *time.Time `json:"created_after,omitempty" doc:"Only records created after this time. For usage: the first day."`
 	CreatedBefore *time.Time `json:"created_before,omitempty" doc:"Only records created before this time. For usage: the last day."`
@@ -125,8 +125,8 @@ func missingPermission(t domain.ExportType, need ...domain.Permission) error {
 	return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s needs the permission %s.", t, strings.Join(names, " or ")).With("required", names)
 }
 
-// orderExport returns the export that the principal may create. An export of events is limited to the event types
-// that the principal may read.
+// orderExport returns the export that a request describes, as far as the principal may create it. It limits an export
+// of events to the event types that the principal may read.
 func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 	e, err := n.export()
 	if err != nil {
@@ -144,7 +144,7 @@ func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 	return e, checkExportPermission(p, e)
 }
 
-// registerExports registers the operations of exports.
+// registerExports registers the routes for exports.
 func registerExports(r *router.Router, exports Exports) {
 	s := &exportHandlers{Router: r, exports: exports}
 	const tag, path = "Exports", "/v1/exports"
@@ -181,7 +181,7 @@ func registerExports(r *router.Router, exports Exports) {
 	}, s.downloadExport)
 }
 
-// showExport returns an export with the URL of its file once the file exists.
+// showExport returns the API form of an export. It adds the URL of the file once the file exists.
 func (s *exportHandlers) showExport(e *domain.Export) *domain.Export {
 	shown := *e
 	shown.DownloadURL = ""
@@ -220,7 +220,7 @@ func (s *exportHandlers) downloadExport(c *fiber.Ctx) error {
 	return s.SendFile(c, file, kind, `attachment; filename="`+string(e.Type)+"-"+e.File()+`"`)
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a new export that the JSON schema cannot express.
 func (n *NewExport) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	_, err := n.export()
 	return err

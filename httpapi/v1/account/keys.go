@@ -13,28 +13,28 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Keys manages API keys. The handler has checked that a new key has at most the permissions of its creator.
+// Keys manages API keys. Callers ensure that a new key has at most the permissions of its creator.
 type Keys interface {
-	// CreateKey returns the key and its secret text, which is not stored. The creation is audited in the same
-	// commit.
+	// CreateKey creates a key. It returns the key and its secret text, which is not stored. The audit entry by is
+	// committed together with the key.
 	CreateKey(ctx context.Context, p domain.Principal, by record.AuditAction, k *domain.APIKey) (made *domain.APIKey, text string, err error)
 	APIKey(ctx context.Context, p domain.Principal, id string) (*domain.APIKey, error)
 	// ListKeys lists the keys of both environments for a live credential, and the test keys for a test credential.
 	ListKeys(ctx context.Context, p domain.Principal, q keys.Query) (record.Page[*domain.APIKey], error)
 	UpdateKey(ctx context.Context, p domain.Principal, id string, change func(*domain.APIKey) error) (*domain.APIKey, error)
-	// RevokeKey revokes a key and its child keys, with effect when it returns. It returns which resources that the
-	// keys created remain. The revocation is audited in the same commit.
+	// RevokeKey revokes a key and its child keys, which are invalid when it returns. It returns which resources that the
+	// keys created remain. The audit entry by is committed together with the revocation.
 	RevokeKey(ctx context.Context, p domain.Principal, by record.AuditAction, id string, o keys.RevokeRequest) (keys.RevokeResult, error)
 }
 
-// keyHandlers serves the operations of API keys.
+// keyHandlers serves the operations on API keys.
 type keyHandlers struct {
 	*router.Router
 
 	keys Keys
 }
 
-// NewKey is an API key in a request body.
+// NewKey is the request body that creates an API key.
 type NewKey struct {
 	Name        string              `json:"name"`
 	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"At most the permissions of the key that creates it."`
@@ -44,7 +44,7 @@ type NewKey struct {
 	Metadata    map[string]string   `json:"metadata,omitempty"`
 }
 
-// KeyChange holds the members of an API key that can change.
+// KeyChange holds the members of an API key that a PATCH can change.
 type KeyChange struct {
 	Name       *string           `json:"name,omitempty"`
 	AllowedIPs []string          `json:"allowed_ips,omitempty" nullable:"false" doc:"Must be within the addresses of the requesting key and of the key's parents. []: from everywhere."`
@@ -52,7 +52,7 @@ type KeyChange struct {
 	Adopt      bool              `json:"adopt,omitempty" doc:"true removes the parent of the key, so that the key outlives the key that created it. Operator keys only. A key whose parent was revoked or has expired cannot be adopted, because it ended with its parent."`
 }
 
-// APIKey is an API key in its API form.
+// APIKey is the API form of an API key. It has no secret and no hash.
 type APIKey struct {
 	domain.Meta
 	domain.Provenance
@@ -70,7 +70,7 @@ type APIKey struct {
 	Key         string              `json:"key,omitempty" doc:"The secret key. Only in the response to its creation."`
 }
 
-// showKey returns the API form of a key, which omits the hash.
+// showKey converts a stored API key to the form that the API returns, without the hash.
 func showKey(k *domain.APIKey) *APIKey {
 	return &APIKey{
 		Meta: k.Meta, Provenance: k.Provenance, Name: k.Name, Permissions: k.Permissions, AllowedIPs: k.AllowedIPs, Operator: k.Operator, ParentID: k.ParentID,
@@ -85,7 +85,7 @@ func respondKey(k *domain.APIKey, err error) (*router.Response[*APIKey], error) 
 	return router.Respond(showKey(k), nil)
 }
 
-// registerKeys registers the operations of API keys.
+// registerKeys registers the routes for API keys.
 func registerKeys(r *router.Router, service Keys) {
 	s := &keyHandlers{Router: r, keys: service}
 	const tag, path = "API keys", "/v1/api-keys"
@@ -137,7 +137,8 @@ func (s *keyHandlers) revokeKey(ctx context.Context, p domain.Principal, in *str
 	return router.Respond(RevokeKeyResult{Deleted: router.Deleted{ID: id, Object: "api_key", Deleted: true}, Remaining: done.Remaining, Ended: done.Ended}, err)
 }
 
-// key returns the API key that a request describes.
+// key returns the API key that the request body describes, or its validation errors. p is the principal that creates
+// the key.
 func (n *NewKey) key(p domain.Principal) (*domain.APIKey, error) {
 	k := &domain.APIKey{Name: n.Name, Permissions: n.Permissions, AllowedIPs: n.AllowedIPs, ExpiresAt: router.UTC(n.ExpiresAt), ParentID: p.KeyID}
 	k.Metadata, k.Environment = n.Metadata, domain.Environment(n.Environment)
@@ -168,13 +169,14 @@ func (s *keyHandlers) createKey(ctx context.Context, p domain.Principal, in *str
 	return router.Respond(shown, nil)
 }
 
-// auditAction returns the audit entry of a request that the service commits with its change.
+// auditAction returns the audit entry of a request, to which the service adds the action. The service commits the entry
+// together with its change.
 func auditAction(ctx context.Context) record.AuditAction {
 	return router.RequestOf(ctx).AuditAction("auth", "")
 }
 
-// checkKeyAccess returns an error if the principal may not manage a key: only operators manage operator keys, and
-// nobody manages a key with more permissions than their own.
+// checkKeyAccess returns an error if the principal may not manage a key. Only operators manage operator keys. A
+// principal manages only keys whose permissions it has itself.
 func checkKeyAccess(p domain.Principal, k *domain.APIKey) error {
 	if k.Operator && !p.Operator {
 		return domain.Errorf(domain.CodeOperatorRequired, "An operator key can only be changed by an operator key.")
@@ -219,7 +221,7 @@ func (s *keyHandlers) updateKey(ctx context.Context, p domain.Principal, in *str
 	}))
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a new key that the JSON schema cannot express.
 func (n *NewKey) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	_, err := n.key(p)
 	return err

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// clientHandlers serves the operations of OAuth clients.
+// clientHandlers serves the operations on OAuth clients.
 type clientHandlers struct {
 	*router.Router
 
@@ -30,7 +30,7 @@ type OAuthClients interface {
 	DeleteClient(ctx context.Context, p domain.Principal, id string) error
 }
 
-// NewClient is an OAuth client in a request body.
+// NewClient is the request body that creates an OAuth client.
 type NewClient struct {
 	Name         string              `json:"name" doc:"The name that the consent page shows."`
 	Scopes       []domain.Permission `json:"scopes" nullable:"false" doc:"Permissions that the client can request, at most those of the key that creates it."`
@@ -41,7 +41,7 @@ type NewClient struct {
 	Metadata     map[string]string   `json:"metadata,omitempty"`
 }
 
-// Client is an OAuth client in its API form.
+// Client is an OAuth client as the API returns it.
 type Client struct {
 	domain.Meta
 	domain.Provenance
@@ -57,7 +57,7 @@ type Client struct {
 	Secret       string              `json:"client_secret,omitempty" doc:"The secret. Only in the response to its creation."`
 }
 
-// showClient returns the API form of a client, which omits the hash of the secret.
+// showClient converts a stored OAuth client to the form that the API returns, without the hash of the secret.
 func showClient(c *domain.OAuthClient) *Client {
 	out := &Client{
 		Meta: c.Meta, Provenance: c.Provenance, AllowedIPs: c.AllowedIPs, ClientID: c.ID, Name: c.Name, Scopes: c.Scopes, RedirectURIs: c.RedirectURIs, GrantTypes: c.GrantTypes, Public: c.Public,
@@ -68,7 +68,7 @@ func showClient(c *domain.OAuthClient) *Client {
 	return out
 }
 
-// registerClients registers the operations of OAuth clients.
+// registerClients registers the routes for OAuth clients.
 func registerClients(r *router.Router, clients OAuthClients) {
 	s := &clientHandlers{Router: r, clients: clients}
 	const tag, path = "OAuth clients", "/v1/oauth/clients"
@@ -105,7 +105,7 @@ func registerClients(r *router.Router, clients OAuthClients) {
 	}, router.HandleDeleteByID(domain.PrefixClient, "oauth_client", s.clients, OAuthClients.DeleteClient))
 }
 
-// client returns the OAuth client that a request describes.
+// client returns the OAuth client that the request body describes, or its validation errors.
 func (n *NewClient) client() (*domain.OAuthClient, error) {
 	c := &domain.OAuthClient{Name: n.Name, Scopes: n.Scopes, RedirectURIs: n.RedirectURIs, GrantTypes: n.GrantTypes, AllowedIPs: n.AllowedIPs, Public: n.Public}
 	c.Metadata = n.Metadata
@@ -135,7 +135,7 @@ func (s *clientHandlers) createClient(ctx context.Context, p domain.Principal, i
 	return router.Respond(shown, nil)
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a new OAuth client that the JSON schema cannot express.
 func (n *NewClient) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	_, err := n.client()
 	return err

@@ -10,13 +10,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// LimitUsage returns the use of a workspace's rate limits.
+// LimitUsage returns how much of its rate limits a workspace has used.
 type LimitUsage interface {
-	// Usage returns first the general limit, then the limits of paths.
+	// Usage returns the use of the general limit first, followed by the use of the limits of single paths.
 	Usage(w *domain.Workspace, env domain.Environment) []limit.Usage
 }
 
-// RateLimits is the rate limit usage object of the specification.
+// RateLimits is the response that shows the use of the rate limits.
 type RateLimits struct {
 	CurrentWindow WindowUse           `json:"current_window"`
 	Endpoints     map[string]LimitUse `json:"endpoints" doc:"Paths with a separate limit."`
@@ -28,14 +28,14 @@ type WindowUse struct {
 	WindowReset time.Time `json:"window_reset" doc:"When the oldest request leaves the window."`
 }
 
-// LimitUse is the number of requests that count against a limit.
+// LimitUse says how many requests count against a rate limit, and how many are allowed.
 type LimitUse struct {
 	RequestsMade  int `json:"requests_made" doc:"Requests within the window that ends now."`
 	RequestsLimit int `json:"requests_limit"`
 	WindowSeconds int `json:"window_seconds"`
 }
 
-// registerRateLimits registers the operation that shows the use of rate limits.
+// registerRateLimits registers the route that returns the use of the rate limits.
 func registerRateLimits(r *router.Router, limits LimitUsage) {
 	router.Add(r, router.Operation{
 		Method: http.MethodGet, Path: "/v1/usage/rate-limits", ID: "getRateLimits", Tag: "Usage", Summary: "Get the use of the rate limits",

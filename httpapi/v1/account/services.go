@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// Services are the services that the operations of this package use.
+// Services are the services that the handlers of this package call.
 type Services struct {
 	Workspaces    Workspaces
 	SpendWarnings SpendWarnings
@@ -18,7 +18,8 @@ type Services struct {
 	AuditLog      AuditLog
 }
 
-// Register registers the operations for the settings of a workspace. issuer signs JWTs, and limits counts requests.
+// Register registers the routes for the settings of a workspace. issuer signs JWTs, and limits returns the use of the
+// rate limits.
 func Register(r *router.Router, services Services, issuer *token.Issuer, limits LimitUsage) {
 	registerWorkspace(r, services.Workspaces, services.SpendWarnings)
 	registerKeys(r, services.Keys)

@@ -11,14 +11,14 @@ import (
 	"github.com/callboard/callboard/httpapi/token"
 )
 
-// NewToken is the request for a JWT for a user.
+// NewToken is the request body that asks for a JWT for a user.
 type NewToken struct {
 	UserID      string              `json:"user_id" doc:"Your id of the user. It becomes the claim sub." example:"user-17"`
 	Permissions []domain.Permission `json:"permissions" nullable:"false" doc:"At most the permissions of the API key."`
 	ExpiresIn   *int                `json:"expires_in,omitempty" doc:"Lifetime in seconds, 60 to 86400. Default: 3600."`
 }
 
-// Token is a JWT with its claims.
+// Token is the response with a new JWT and the values of its claims.
 type Token struct {
 	Token       string              `json:"token"`
 	TokenType   string              `json:"token_type" enum:"Bearer"`
@@ -38,19 +38,19 @@ type JWK struct {
 	X       string `json:"x"`
 }
 
-// JWKS is the set of the keys of all valid tokens.
+// JWKS is the set of public keys with which all valid tokens can be verified.
 type JWKS struct {
 	Keys []JWK `json:"keys"`
 }
 
-// tokenHandlers serves the operations of JWTs.
+// tokenHandlers serves the operations that issue and refresh JWTs.
 type tokenHandlers struct {
 	*router.Router
 
 	issuer *token.Issuer
 }
 
-// registerTokens registers the operations of JWTs.
+// registerTokens registers the routes that issue and refresh JWTs and return the public keys.
 func registerTokens(r *router.Router, issuer *token.Issuer) {
 	s := &tokenHandlers{Router: r, issuer: issuer}
 	const tag = "Credentials"
@@ -106,7 +106,7 @@ func (s *tokenHandlers) refreshToken(ctx context.Context, p domain.Principal, _ 
 	return s.respondToken(ctx, token.RefreshedClaims(*router.RequestOf(ctx).Claims, time.Now()))
 }
 
-// respondToken signs a token and answers with it.
+// respondToken signs a token with the given claims and answers with it.
 func (s *tokenHandlers) respondToken(ctx context.Context, c token.Claims) (*router.Response[Token], error) {
 	text, err := s.issuer.Sign(ctx, c)
 	if err != nil {

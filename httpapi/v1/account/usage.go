@@ -17,22 +17,22 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// Usage returns what a workspace has used and what that costs.
+// Usage returns the billed usage of a workspace and its cost.
 type Usage interface {
-	// Usage returns the use by day and by month.
+	// Usage returns the usage of a workspace by day and by month.
 	Usage(ctx context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error)
-	// Ledger returns the billed attempts in the order of their start.
+	// Ledger returns the billed call attempts in the order of their start.
 	Ledger(ctx context.Context, p domain.Principal, q billing.UsageQuery) (iter.Seq2[billing.LedgerLine, error], error)
 }
 
-// usageHandlers serves the operations of usage.
+// usageHandlers serves the operations that return usage.
 type usageHandlers struct {
 	*router.Router
 
 	usage Usage
 }
 
-// LedgerEntry is an attempt or an inbound call in the ledger export.
+// LedgerEntry is an outbound call attempt or an inbound call in the ledger export.
 type LedgerEntry struct {
 	AttemptID  string           `json:"attempt_id"`
 	CallID     string           `json:"call_id"`
@@ -50,7 +50,7 @@ func ledgerColumns() []string {
 	return []string{"attempt_id", "call_id", "campaign_id", "direction", "opened_at", "closed_at", "seconds", "plan", "included", "amount", "currency"}
 }
 
-// registerUsage registers the operations of usage.
+// registerUsage registers the routes that return usage.
 func registerUsage(r *router.Router, usage Usage) {
 	s := &usageHandlers{Router: r, usage: usage}
 	const days = "Days are in UTC. The start time of an attempt sets its day, its month and its price."
@@ -87,7 +87,7 @@ func registerUsage(r *router.Router, usage Usage) {
 	}, s.ledger)
 }
 
-// usageQuery parses a range of days. problems are the problems of the other parameters.
+// usageQuery parses a range of days. It adds its problems to problems, which are those of the other query parameters.
 func usageQuery(from, to string, now time.Time, problems domain.Problems) (billing.UsageQuery, error) {
 	now = now.UTC()
 	q := billing.UsageQuery{From: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC), To: now.Truncate(24 * time.Hour)}
@@ -111,7 +111,7 @@ func usageQuery(from, to string, now time.Time, problems domain.Problems) (billi
 	}
 	switch {
 	case len(problems) > 0:
-	case from == "" && q.From.After(q.To): // default: the first of the month of to
+	case from == "" && q.From.After(q.To): // from defaults to the first day of the month of to
 		q.From = time.Date(q.To.Year(), q.To.Month(), 1, 0, 0, 0, 0, time.UTC)
 	case q.From.After(q.To):
 		problems.Add("to", domain.CodeValidation, "must not be before from")

@@ -5,8 +5,8 @@ import (
 	"github.com/callboard/callboard/domain/access"
 )
 
-// MayManageUser returns an error if the principal may not manage a user: a user with more permissions, or an
-// operator without an operator key.
+// MayManageUser returns an error if the principal may not manage a user. The principal needs all permissions of the
+// user. To manage an operator, the principal needs an operator key.
 func MayManageUser(p domain.Principal, u *domain.User) error {
 	if u.Operator && (!p.Operator || p.UsesTokenOrSession()) {
 		return domain.Errorf(domain.CodeOperatorRequired, "Only operator keys can create, change and delete operators.")
@@ -17,7 +17,7 @@ func MayManageUser(p domain.Principal, u *domain.User) error {
 	return nil
 }
 
-// ManagesUsers returns MayManageUser for a principal.
+// ManagesUsers returns a function that calls MayManageUser with the principal p.
 func ManagesUsers(p domain.Principal) func(*domain.User) error {
 	return func(u *domain.User) error { return MayManageUser(p, u) }
 }

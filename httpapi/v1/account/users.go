@@ -13,18 +13,18 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Users manages the users of a workspace and their sessions. The handlers have checked that a new user has at most
-// the permissions of the key that creates it.
+// Users manages the users of a workspace and their sessions. Callers ensure that a new user has at most the
+// permissions of the key that creates it.
 type Users interface {
 	CreateUser(ctx context.Context, p domain.Principal, u *domain.User) (*domain.User, error)
 	User(ctx context.Context, p domain.Principal, id string) (*domain.User, error)
 	ListUsers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.User], error)
 	// UpdateUser changes a user. The permissions of a new role apply as soon as the method returns.
 	UpdateUser(ctx context.Context, p domain.Principal, id string, change func(*domain.User) error) (*domain.User, error)
-	// DeleteUser deletes a user and ends the user's sessions and grants. Here and below, may returns an error for a
-	// user whom the caller may not manage.
+	// DeleteUser deletes a user and ends the user's sessions and grants. In this and the following methods, may returns an
+	// error for a user whom the caller may not manage. The method then fails with that error.
 	DeleteUser(ctx context.Context, p domain.Principal, id string, may func(*domain.User) error) error
-	// CreateSignInLink returns the secret of a link that signs the user in once.
+	// CreateSignInLink returns the secret of a link with which the user can sign in once.
 	CreateSignInLink(ctx context.Context, p domain.Principal, userID string, may func(*domain.User) error) (text string, until time.Time, err error)
 	ListSessions(ctx context.Context, p domain.Principal, userID string, q record.PageQuery) (record.Page[*domain.Session], error)
 	EndSession(ctx context.Context, p domain.Principal, userID, id string, may func(*domain.User) error) error
@@ -39,7 +39,7 @@ type NewUser struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// SignInLink is a sign-in link. The API shows it once.
+// SignInLink is the response with a sign-in link, which the API shows only once.
 type SignInLink struct {
 	UserID    string    `json:"user_id" doc:"The user that the link signs in."`
 	URL       string    `json:"url" doc:"The link signs in the first person who opens it, so share it securely."`
@@ -65,14 +65,14 @@ func showSession(s *domain.Session) *Session {
 // SignInPath is the path of sign-in links.
 const SignInPath = "/sign-in"
 
-// userHandlers serves the operations of users.
+// userHandlers serves the operations on users.
 type userHandlers struct {
 	*router.Router
 
 	users Users
 }
 
-// registerUsers registers the operations of users.
+// registerUsers registers the routes for users.
 func registerUsers(r *router.Router, users Users) {
 	s := &userHandlers{Router: r, users: users}
 	const tag, path = "Users", "/v1/users"
@@ -171,7 +171,7 @@ func (s *userHandlers) updateUser(ctx context.Context, p domain.Principal, in *s
 	})))
 }
 
-// apply writes the settings to a user and validates the user.
+// apply copies the settings in the request body to a user and validates the user.
 func (n *NewUser) apply(u *domain.User) error {
 	u.Name, u.Role, u.Operator = n.Name, domain.Role(n.Role), n.Operator
 	u.AllowedIPs, u.Metadata = slices.Clone(n.AllowedIPs), n.Metadata
@@ -190,7 +190,7 @@ func (s *userHandlers) createSignInLink(ctx context.Context, p domain.Principal,
 	return router.Respond(SignInLink{UserID: id, URL: s.PublicURL + SignInPath + "?token=" + text, ExpiresAt: until}, nil)
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a new user that the JSON schema cannot express.
 func (n *NewUser) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	u := &domain.User{}
 	u.Environment = p.Environment

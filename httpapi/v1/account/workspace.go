@@ -14,17 +14,17 @@ import (
 
 // Workspaces reads and changes the workspace of the principal.
 type Workspaces interface {
-	// Workspace answers from memory, because every request waits for it.
+	// Workspace returns the workspace of the principal. It reads from memory only, because every request waits for it.
 	Workspace(ctx context.Context, p domain.Principal) (*domain.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
 }
 
-// SpendWarnings returns the trunks for which the spend cap of a workspace has no effect.
+// SpendWarnings finds the trunks for which the daily spend cap of a workspace has no effect.
 type SpendWarnings interface {
 	SpendWarnings(ctx context.Context, w *domain.Workspace) ([]domain.Detail, error)
 }
 
-// workspaceHandlers serves the operations of the workspace itself.
+// workspaceHandlers serves the operations on the workspace of the principal.
 type workspaceHandlers struct {
 	*router.Router
 
@@ -40,7 +40,7 @@ type NewLimits struct {
 	CallsPerMinute     *int `json:"calls_per_minute,omitempty"`
 }
 
-// NewDestinationRules are the destination rules of a workspace in a request body.
+// NewDestinationRules are the rules in a request body that restrict the destinations and costs of a workspace's calls.
 type NewDestinationRules struct {
 	Countries       []string  `json:"countries,omitempty" nullable:"false" doc:"Countries that may be called, as ISO 3166 codes. *: every country. []: the current default_country; a later change of default_country does not change this list."`
 	BlockedPrefixes []string  `json:"blocked_prefixes,omitempty" nullable:"false"`
@@ -54,13 +54,13 @@ type NewMoney struct {
 	Currency string `json:"currency,omitempty" enum:"USD" default:"USD"`
 }
 
-// NewPricing is the price of call attempts in a request body.
+// NewPricing is the price of call attempts of a workspace in a request body.
 type NewPricing struct {
 	IncludedAttempts int      `json:"included_attempts,omitempty" minimum:"0" maximum:"1000000000" doc:"Free attempts per month."`
 	PricePerAttempt  NewMoney `json:"price_per_attempt" doc:"Price of each further attempt."`
 }
 
-// NewRetention are the retention periods in a request body.
+// NewRetention are the retention periods of a workspace's data in a request body.
 type NewRetention struct {
 	CallDays       int `json:"calls_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after their end after which calls are deleted with recordings, transcripts and SIP messages; 0: they are kept."`
 	RecordingDays  int `json:"recordings_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which recordings are deleted; 0: they are kept."`
@@ -77,12 +77,12 @@ type NewRetention struct {
 	UploadDays   int `json:"uploads_days,omitempty" minimum:"0" maximum:"3650" doc:"Days after which reports of uploads of contacts are deleted; 0: they are kept."`
 }
 
-// NewFrequencyCaps are the frequency caps of calls in a request body.
+// NewFrequencyCaps are the limits in a request body on how often a number may be called.
 type NewFrequencyCaps struct {
 	PerNumberPerDay int `json:"per_number_per_day,omitempty" minimum:"0" maximum:"100" doc:"Maximum attempts to reach one number per calendar day in its time zone, over all campaigns and single calls. Attempts are counted from the moment a cap is set. 0: no cap."`
 }
 
-// NewRedaction are the redaction rules of transcripts in a request body.
+// NewRedaction are the rules in a request body by which text in transcripts is hidden.
 type NewRedaction struct {
 	Patterns []string `json:"patterns,omitempty" nullable:"false" maxItems:"20" doc:"Regular expressions (RE2) of at most 500 bytes each. Matches in utterances, in sequences of pressed keys and in received text messages are stored as [redacted]. []: no redaction. Applies to calls answered from now on."`
 }
@@ -103,7 +103,7 @@ type NewWorkspace struct {
 	Metadata       map[string]string    `json:"metadata,omitempty"`
 }
 
-// registerWorkspace registers the operations of the workspace itself.
+// registerWorkspace registers the routes for the workspace of the principal.
 func registerWorkspace(r *router.Router, workspaces Workspaces, warnings SpendWarnings) {
 	s := &workspaceHandlers{Router: r, workspaces: workspaces, warnings: warnings}
 	const tag, path = "Workspace", "/v1/workspace"
@@ -127,7 +127,7 @@ func registerWorkspace(r *router.Router, workspaces Workspaces, warnings SpendWa
 		})
 }
 
-// RespondWorkspace answers with a workspace and its warnings.
+// RespondWorkspace answers with a workspace and with the warnings about its spend cap.
 func RespondWorkspace(ctx context.Context, r *router.Router, w SpendWarnings, shown *domain.Workspace, err error) (*router.Response[*domain.Workspace], error) {
 	if err != nil {
 		return nil, err
@@ -138,26 +138,27 @@ func RespondWorkspace(ctx context.Context, r *router.Router, w SpendWarnings, sh
 	return router.Respond(shown, nil)
 }
 
-// ShowWorkspace returns a workspace as a principal sees it, with the default do-not-call list of the principal's
-// environment.
+// ShowWorkspace returns a workspace as the API shows it to a principal, with the default do-not-call list of the
+// principal's environment.
 func ShowWorkspace(p domain.Principal, w *domain.Workspace) *domain.Workspace {
 	if w == nil {
 		return nil
 	}
 	shown := *w
 	shown.Environment, shown.DefaultDNC = p.Environment, domain.DefaultDNCID(w.ID, p.Environment)
-	if shown.Redaction.Patterns == nil { // stored by a version without redaction
+	if shown.Redaction.Patterns == nil { // a version of Callboard without redaction has stored the workspace
 		shown.Redaction.Patterns = []string{}
 	}
 	return &shown
 }
 
-// operatorSettings returns the members that only operators may change.
+// operatorSettings returns the names of the body members that only operators may change.
 func operatorSettings() []string {
 	return []string{"plan", "limits", "calling", "pricing", "sms_price_per_segment"}
 }
 
-// PruneStored removes stored limits and prices that belong to a plan, so that the values of a new plan apply.
+// PruneStored removes the stored limits and prices if the plan changes, so that those of the new plan apply. If no
+// countries are stored, it sets the default country as the only one.
 func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
 	next := router.MergePatch(map[string]any{"plan": stored["plan"]}, map[string]any{"plan": patch["plan"]})
 	if plan, _ := next.(map[string]any); router.HasMember(patch, "plan") && plan["plan"] != stored["plan"] || stored["plan"] != string(domain.Enterprise) {
@@ -170,7 +171,7 @@ func (*NewWorkspace) PruneStored(_ any, stored, patch map[string]any) {
 	}
 }
 
-// Apply writes the settings to a workspace and validates the workspace.
+// Apply copies the settings in the request body to a workspace and validates the workspace.
 func (n *NewWorkspace) Apply(w *domain.Workspace) error {
 	w.Name, w.Metadata, w.AllowedOrigins = n.Name, n.Metadata, n.AllowedOrigins
 	w.DefaultCountry = cmp.Or(n.DefaultCountry, "US")
@@ -188,7 +189,8 @@ func (n *NewWorkspace) Apply(w *domain.Workspace) error {
 	return validation.Workspace(w).Err()
 }
 
-// applyPlan sets the plan with its limits and its price. Only the enterprise plan has its own limits and price.
+// applyPlan sets the plan, limits and pricing of a workspace. Only a workspace with the enterprise plan can have other
+// limits and prices than those of its plan.
 func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 	before := w.Plan
 	w.Plan = cmp.Or(domain.Plan(n.Plan), domain.Starter)
@@ -218,7 +220,7 @@ func (n *NewWorkspace) applyPlan(w *domain.Workspace) error {
 	return nil
 }
 
-// money returns the stored form of an amount, nil for nil.
+// money converts an amount in a request body to the stored form. It returns nil for nil.
 func money(n *NewMoney) *domain.Money {
 	if n == nil {
 		return nil
@@ -226,7 +228,7 @@ func money(n *NewMoney) *domain.Money {
 	return &domain.Money{Amount: n.Amount, Currency: "USD"}
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a workspace that the JSON schema cannot express.
 func (n *NewWorkspace) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.Apply(&domain.Workspace{})
 }

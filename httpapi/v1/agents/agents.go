@@ -12,27 +12,27 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Agents manages voice agents. In every update method of this package, change works on a copy of the stored record.
-// It may be called again after a conflict. Its error ends the update and is returned.
+// Agents manages voice agents. In every update method of this package, change modifies a copy of the stored record. It
+// may be called again after a conflict. If it returns an error, the update fails with that error.
 type Agents interface {
-	// CreateAgent creates an agent and publishes version 1. An unknown reference is 422 with its param: pathway_id,
-	// tools[i] or knowledge_base_ids[i].
+	// CreateAgent creates an agent and publishes version 1. A reference to an unknown resource is a validation error
+	// (422) whose param is pathway_id, tools[i] or knowledge_base_ids[i].
 	CreateAgent(ctx context.Context, p domain.Principal, a *domain.Agent) (*domain.Agent, error)
 	Agent(ctx context.Context, p domain.Principal, id string) (*domain.Agent, error)
 	ListAgents(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Agent], error)
-	// UpdateAgent changes the draft.
+	// UpdateAgent changes the draft of an agent. Published versions stay unchanged.
 	UpdateAgent(ctx context.Context, p domain.Principal, id string, change func(*domain.Agent) error) (*domain.Agent, error)
-	// DeleteAgent returns invalid_state with used_by while a pathway references the agent.
+	// DeleteAgent deletes an agent. Error: invalid_state with the field used_by while a pathway references the agent.
 	DeleteAgent(ctx context.Context, p domain.Principal, id string) error
-	// PublishAgent creates a version of the draft. Without changes it returns the newest version.
+	// PublishAgent publishes the draft as a new version. If the draft has no changes, it returns the newest version.
 	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
 	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
 	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error)
-	// SignOnInbound creates the secret that signs on_inbound requests.
+	// SignOnInbound creates the secret that signs the on_inbound requests of an agent and returns it.
 	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
 }
 
-// agentHandlers serves the operations of agents.
+// agentHandlers serves the operations on agents.
 type agentHandlers struct {
 	*router.Router
 
@@ -103,7 +103,7 @@ type NewAgent struct {
 	Metadata         map[string]string      `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to an agent and validates the agent.
+// apply copies the settings in the request body to an agent and validates the agent.
 func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Name, a.PathwayID, a.Extension, a.Metadata = n.Name, n.PathwayID, n.Extension, n.Metadata
 	a.SystemPrompt, a.FirstMessage = n.SystemPrompt, n.FirstMessage
@@ -111,7 +111,7 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	a.Voice, a.Limits, a.Inbound = domain.Voice(router.ValueOrZero(n.Voice)), domain.AgentLimits(router.ValueOrZero(n.Limits)), domain.AgentInbound(router.ValueOrZero(n.Inbound))
 	a.KnowledgeBaseIDs, a.Tools = slices.Clone(n.KnowledgeBaseIDs), slices.Clone(n.Tools)
 	transfer := router.ValueOrZero(n.Transfer)
-	if router.ValueOrZero(transfer.Ringback) { // true by default, with and without transfer settings
+	if router.ValueOrZero(transfer.Ringback) { // the default is true, also if the body has no transfer settings
 		transfer.Ringback = nil
 	}
 	a.Transfer = domain.AgentTransfer{AcceptRefer: transfer.AcceptRefer, Ringback: transfer.Ringback, HoldMusic: transfer.HoldMusic}
@@ -123,7 +123,7 @@ func (n *NewAgent) apply(a *domain.Agent) error {
 	return validation.Agent(a).Err()
 }
 
-// registerAgents registers the operations of agents.
+// registerAgents registers the routes for agents.
 func registerAgents(r *router.Router, agents Agents) {
 	s := &agentHandlers{Router: r, agents: agents}
 	const tag, path = "Agents", "/v1/agents"
@@ -166,13 +166,13 @@ func registerAgents(r *router.Router, agents Agents) {
 	s.registerVersions(tag, path+"/{id}")
 }
 
-// VersionOne names a version of an agent in the path.
+// VersionOne reads the id of an agent and the number of a version from the path.
 type VersionOne struct {
 	router.IDParam
 	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The number of the version."`
 }
 
-// OnInboundSecret is the secret that signs the on_inbound requests of an agent.
+// OnInboundSecret is the response with the secret that signs the on_inbound requests of an agent.
 type OnInboundSecret struct {
 	Object     string `json:"object" example:"on_inbound_secret"`
 	AgentID    string `json:"agent_id" doc:"The agent."`
@@ -221,7 +221,7 @@ func (s *agentHandlers) registerVersions(tag, path string) {
 		})
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for an agent that the JSON schema cannot express.
 func (n *NewAgent) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Agent{})
 }

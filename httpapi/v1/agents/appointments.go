@@ -16,25 +16,25 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Appointments books appointments with providers.
+// Appointments books and changes appointments with providers.
 type Appointments interface {
-	// Book books an appointment. slot_unavailable has a reason (booked or closed) and next_available. Of several
-	// concurrent bookings of a time, one succeeds.
+	// Book books an appointment. Of several concurrent bookings of a time, one succeeds. Error: slot_unavailable with the
+	// fields reason (booked or closed) and next_available.
 	Book(ctx context.Context, p domain.Principal, o booking.NewAppointment) (*domain.Appointment, error)
 	Appointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	ListAppointments(ctx context.Context, p domain.Principal, q appointments.Query) (record.Page[*domain.Appointment], error)
-	// UpdateAppointment changes an appointment without moving it, and records whether it took place.
+	// UpdateAppointment changes an appointment, but not its time. It also records whether the appointment took place.
 	UpdateAppointment(ctx context.Context, p domain.Principal, id string, change func(*domain.Appointment) error) (*domain.Appointment, error)
-	// The following three methods return the appointment, also if it is already in the target state. Otherwise
-	// invalid_state has current_status and allowed_from.
+	// ConfirmAppointment, CancelAppointment and RescheduleAppointment return the appointment, also if it already has the
+	// requested status. Error: invalid_state with the fields current_status and allowed_from.
 	ConfirmAppointment(ctx context.Context, p domain.Principal, id string) (*domain.Appointment, error)
 	CancelAppointment(ctx context.Context, p domain.Principal, id, reason string) (*domain.Appointment, error)
 	RescheduleAppointment(ctx context.Context, p domain.Principal, id string, to booking.Reschedule) (*domain.Appointment, error)
-	// DeleteAppointment deletes an appointment. Its events remain.
+	// DeleteAppointment deletes an appointment. The events about the appointment remain.
 	DeleteAppointment(ctx context.Context, p domain.Principal, id string) error
 }
 
-// appointmentHandlers serves the operations of appointments.
+// appointmentHandlers serves the operations on appointments.
 type appointmentHandlers struct {
 	*router.Router
 
@@ -74,8 +74,8 @@ type AppointmentUpdate struct {
 	Metadata  map[string]string `json:"metadata,omitempty"`
 }
 
-// changeAppointment applies a patch to an appointment and validates it. Reminders that the patch does not contain
-// keep their delivery state.
+// changeAppointment applies a patch to an appointment and validates the result. If the patch does not contain
+// reminders, the stored reminders keep their delivery state.
 func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Principal, patch *router.Patch[AppointmentUpdate], country string) func(*domain.Appointment) error {
 	return router.PatchFunc(s.Registry, patch, func(n *AppointmentUpdate, a *domain.Appointment) error {
 		a.Patient, a.Type, a.CallID, a.Notes, a.Metadata = domain.Patient(n.Patient), n.Type, n.CallID, n.Notes, n.Metadata
@@ -100,12 +100,12 @@ func (s *appointmentHandlers) changeAppointment(ctx context.Context, p domain.Pr
 	})
 }
 
-// CancelAppointmentRequest gives the reason of a cancellation.
+// CancelAppointmentRequest is the request body with the reason for which an appointment is cancelled.
 type CancelAppointmentRequest struct {
 	Reason string `json:"reason,omitempty" example:"The patient is away."`
 }
 
-// RescheduleRequest gives the new time of an appointment.
+// RescheduleRequest is the request body with the new time of an appointment.
 type RescheduleRequest struct {
 	Datetime        string `json:"datetime" maxLength:"40" doc:"The new time, in the format of a booking." example:"2030-04-02T10:00:00-04:00"`
 	Timezone        string `json:"timezone,omitempty" doc:"Default: unchanged."`
@@ -113,7 +113,7 @@ type RescheduleRequest struct {
 	DurationMinutes int    `json:"duration_minutes,omitempty" minimum:"5" maximum:"720" doc:"Default: unchanged."`
 }
 
-// registerAppointments registers the operations of appointments.
+// registerAppointments registers the routes for appointments.
 func registerAppointments(r *router.Router, appointments Appointments, providers Providers) {
 	s := &appointmentHandlers{Router: r, appointments: appointments, providers: providers}
 	const tag, path = "Appointments", "/v1/appointments"
@@ -207,8 +207,8 @@ func (s *appointmentHandlers) book(ctx context.Context, p domain.Principal, in *
 	return router.RespondCreated(ctx, booked, err)
 }
 
-// newAppointment returns the appointment that a request describes. country is the country of numbers without a
-// country code.
+// newAppointment returns the appointment that the request body describes, or its validation errors. country is assumed
+// for telephone numbers without a country code.
 func (n *NewAppointment) newAppointment(country string) (booking.NewAppointment, error) {
 	a := &domain.Appointment{Patient: domain.Patient(n.Patient), Type: n.Type, CallID: n.CallID, Notes: n.Notes}
 	a.Metadata = n.Metadata
@@ -278,7 +278,7 @@ func (s *appointmentHandlers) listAppointments(ctx context.Context, p domain.Pri
 	return router.Page(l, err, router.Identity)
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for an appointment that the JSON schema cannot express.
 func (n *NewAppointment) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {

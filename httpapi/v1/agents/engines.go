@@ -74,7 +74,7 @@ type NewAnalysis struct {
 	Fields          []NewAnalysisField `json:"fields,omitempty" nullable:"false" doc:"Fields to extract from a call, at most 50."`
 }
 
-// applyEngines writes the settings of engines, turn-taking and analysis to an agent.
+// applyEngines copies the engine, turn-taking and analysis settings in the request body to an agent.
 func (n *NewAgent) applyEngines(a *domain.Agent) {
 	a.LLM = router.Optional(n.LLM, func(l NewLLM) domain.AgentLLM { return domain.AgentLLM(l) })
 	a.STT = router.Optional(n.STT, SpeechToText)
@@ -98,13 +98,13 @@ func analysisFields(all []NewAnalysisField) []domain.AnalysisField {
 	return out
 }
 
-// SpeechToText returns the stored form of speech recognition settings.
+// SpeechToText converts speech recognition settings in a request body to the stored form.
 func SpeechToText(s NewSTT) domain.AgentSTT {
 	s.Keywords = slices.Clone(s.Keywords)
 	return domain.AgentSTT(s)
 }
 
-// AnalysisSettings returns the stored form of call analysis settings.
+// AnalysisSettings converts call analysis settings in a request body to the stored form.
 func AnalysisSettings(x NewAnalysis) domain.AgentAnalysis {
 	return domain.AgentAnalysis{Summary: x.Summary, SuccessCriteria: x.SuccessCriteria, Fields: analysisFields(x.Fields)}
 }

@@ -19,8 +19,8 @@ import (
 
 // Knowledge manages knowledge bases, which agents search.
 type Knowledge interface {
-	// CreateKnowledge creates a knowledge base. Its sources are read in the background. A URL at a forbidden
-	// address is 422 invalid_url.
+	// CreateKnowledge creates a knowledge base. Its sources are read in the background. Error: invalid_url (422) for a URL
+	// at a forbidden address.
 	CreateKnowledge(ctx context.Context, p domain.Principal, k *domain.KnowledgeBase, sources []domain.NewKnowledgeSource) (*domain.KnowledgeBase, error)
 	KnowledgeBase(ctx context.Context, p domain.Principal, id string) (*domain.KnowledgeBase, error)
 	ListKnowledge(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.KnowledgeBase], error)
@@ -30,11 +30,11 @@ type Knowledge interface {
 	Source(ctx context.Context, p domain.Principal, id, sourceID string) (*domain.KnowledgeSource, error)
 	ListSources(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.KnowledgeSource], error)
 	DeleteSource(ctx context.Context, p domain.Principal, id, sourceID string) error
-	// SearchKnowledge searches the sources that are ready.
+	// SearchKnowledge searches those sources of a knowledge base that have been read. It returns at most most passages.
 	SearchKnowledge(ctx context.Context, p domain.Principal, id, query string, most int) (knowledgeservice.KnowledgeFound, error)
 }
 
-// knowledgeHandlers serves the operations of knowledge bases.
+// knowledgeHandlers serves the operations on knowledge bases.
 type knowledgeHandlers struct {
 	*router.Router
 
@@ -59,19 +59,19 @@ type NewKnowledge struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// KnowledgeQuery is a search in a request body.
+// KnowledgeQuery is the request body of a search in a knowledge base.
 type KnowledgeQuery struct {
 	Query string `json:"query" doc:"Search words, at most 500 characters." example:"opening hours"`
 	TopK  int    `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"5" doc:"Maximum number of passages."`
 }
 
-// SourceOne names a source in the path.
+// SourceOne reads the ids of a knowledge base and of one of its sources from the path.
 type SourceOne struct {
 	router.IDParam
 	SourceID string `path:"source_id" doc:"The id of the source."`
 }
 
-// apply writes the settings to a knowledge base and validates it.
+// apply copies the settings in the request body to a knowledge base and validates the knowledge base.
 func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 	into.Name, into.Metadata = n.Name, n.Metadata
 	var p domain.Problems
@@ -79,7 +79,7 @@ func (n *NewKnowledge) apply(into *domain.KnowledgeBase) error {
 	return p.Err()
 }
 
-// newSource returns the source that a request describes.
+// newSource returns the source that the request body describes. It adds problems to p, whose fields begin with prefix.
 func (n *NewSource) newSource(p *domain.Problems, prefix string) domain.NewKnowledgeSource {
 	o := domain.NewKnowledgeSource{Type: domain.SourceType(n.Type), Name: n.Name, URL: n.URL, ContentType: n.ContentType}
 	switch o.Type {
@@ -120,7 +120,7 @@ func sourceTypeOfName(name string) string {
 	return ""
 }
 
-// registerKnowledge registers the operations of knowledge bases.
+// registerKnowledge registers the routes for knowledge bases.
 func registerKnowledge(r *router.Router, bases Knowledge) {
 	s := &knowledgeHandlers{Router: r, bases: bases}
 	const tag, path = "Knowledge base", "/v1/knowledge-base"

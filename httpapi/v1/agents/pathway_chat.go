@@ -19,7 +19,8 @@ type ChatInput struct {
 	Transfer string `json:"transfer,omitempty" enum:"reached,failed" doc:"Result of the transfer that the pathway waits for. Default: failed."`
 }
 
-// ChatRequest is a text chat with a pathway so far.
+// ChatRequest is the request body that continues a text chat with a pathway. It contains the whole chat so far, because
+// the service stores no chats.
 type ChatRequest struct {
 	AgentID   string            `json:"agent_id,omitempty" doc:"Agent whose language model and prompt are used. Default: the first model of the installation without a prompt."`
 	Answers   []ChatModelAnswer `json:"model_answers,omitempty" nullable:"false" maxItems:"500" doc:"Earlier responses of the language model, as returned by the last request. The model is not requested again for them."`
@@ -48,8 +49,7 @@ type ChatMessage struct {
 	Text string `json:"text" doc:"The text. Sensitive input is hidden."`
 }
 
-// ChatAction is an action that a real call would take besides speaking. The chat reports the action and does not
-// run it.
+// ChatAction is an action, other than speaking, that the pathway takes. A chat reports the action and does not run it.
 type ChatAction struct {
 	Type      string            `json:"type" enum:"dtmf,transfer,tool,appointment,sms,agent,add_to_dnc,missing_variable,intent,refused" doc:"Kind of action. intent: the caller's intent was recognized. refused: the model requested a tool that its node does not offer."`
 	Node      string            `json:"node,omitempty"`
@@ -58,7 +58,7 @@ type ChatAction struct {
 	Arguments map[string]string `json:"arguments,omitempty"`
 }
 
-// ChatWait says what a pathway waits for.
+// ChatWait says which input a pathway waits for.
 type ChatWait struct {
 	For            string  `json:"for" enum:"keys,words,transfer" doc:"What the pathway waits for. words: a language model processes speech."`
 	Length         int     `json:"length,omitempty" doc:"Number of keys still expected."`
@@ -66,7 +66,7 @@ type ChatWait struct {
 	Sensitive      bool    `json:"sensitive,omitempty"`
 }
 
-// ChatAnswer is the result of the last input.
+// ChatAnswer is the response of a text chat: what the pathway says and does after the last input.
 type ChatAnswer struct {
 	Object         string            `json:"object" example:"pathway_chat"`
 	PathwayID      string            `json:"pathway_id"`
@@ -84,7 +84,8 @@ type ChatAnswer struct {
 	Answers        []ChatModelAnswer `json:"model_answers" doc:"All responses of the model. Send them with the next request."`
 }
 
-// checkEngines returns an error if the pathway needs an engine that a text chat does not have.
+// checkEngines returns engine_not_configured if the pathway needs an engine that a text chat does not have. model
+// reports whether a language model is available.
 func checkEngines(w *domain.Pathway, model bool) error {
 	needs := pathway.MissingCapabilities(w, pathway.Capabilities{SimulatedActions: true, Text: true, Model: model})
 	if len(needs) == 0 {
@@ -95,7 +96,7 @@ func checkEngines(w *domain.Pathway, model bool) error {
 	return e
 }
 
-// pathwayOf returns the pathway that the path names.
+// pathwayOf returns the pathway whose id is in the path of the request.
 func (s *pathwayHandlers) pathwayOf(ctx context.Context, p domain.Principal, in router.IDParam) (*domain.Pathway, error) {
 	id, err := router.PathID(domain.PrefixPathway, in.ID)
 	if err != nil {
@@ -116,8 +117,8 @@ func (s *pathwayHandlers) registerChat(tag, path string) {
 	}, s.replayCall)
 }
 
-// answerModel returns a function that answers LLM requests, first from memory, then by the language model. It
-// appends all answers to out.
+// answerModel returns a function that answers the LLM requests of a chat. It uses the earlier answers in memory first,
+// and the language model after them. It appends every answer to out.Answers.
 func (s *pathwayHandlers) answerModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.TextSession, memory []ChatModelAnswer, out *ChatAnswer) func(pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 	return func(t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		var a ChatModelAnswer
@@ -173,7 +174,8 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	return router.Respond(out, nil)
 }
 
-// applyInput continues a chat with one input of the caller. understood is false if the input matches nothing.
+// applyInput continues a chat with one input of the caller. understood is false if the input matches no edge of the
+// pathway.
 func applyInput(play *pathway.TextSession, input ChatInput) (dos []pathway.Command, understood bool) {
 	if play.IsTransferring() {
 		return play.EndTransfer(input.Transfer == "reached"), true
@@ -189,7 +191,7 @@ func applyInput(play *pathway.TextSession, input ChatInput) (dos []pathway.Comma
 	return play.PressKeys(keyed), true
 }
 
-// waitOf returns what a pathway waits for, nil after its end.
+// waitOf returns the input that a pathway waits for, nil if the pathway has ended.
 func waitOf(play *pathway.TextSession) *ChatWait {
 	switch c := play.Waiting; {
 	case play.IsTransferring():
@@ -202,7 +204,8 @@ func waitOf(play *pathway.TextSession) *ChatWait {
 	return nil
 }
 
-// chatScript returns what a chat runs: the pathway with the prompt and the language model of an agent.
+// chatScript returns the script of a chat: the pathway with the system prompt and the language model of an agent. Without
+// an agent id the script has only the pathway.
 func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w *domain.Pathway, agentID string) (domain.Script, error) {
 	script := domain.Script{Pathway: *w}
 	if agentID == "" {
@@ -225,14 +228,15 @@ func (s *pathwayHandlers) chatScript(ctx context.Context, p domain.Principal, w 
 	return script, nil
 }
 
-// chatVariables returns the variables of a chat. Sent values replace built-in ones.
+// chatVariables returns the variables of a chat: the built-in ones, replaced and supplemented by those that the client
+// has sent.
 func chatVariables(script *domain.Script, sent map[string]string) map[string]string {
 	values := pathway.RuntimeVariables(script, time.Now())
 	maps.Copy(values, sent)
 	return values
 }
 
-// askModel sends one request to the language model.
+// askModel sends one request to the language model and returns its answer in API form.
 func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, script *domain.Script, play *pathway.TextSession, t pathway.ModelRequest) ChatModelAnswer {
 	sentences, end := s.models.AskModel(ctx, p, script.LLM, play.State.SystemPrompt(script.System, t), t)
 	a := ChatModelAnswer{Sentences: sentences, Calls: []ChatModelCall{}, Failed: end.Failed}
@@ -245,7 +249,7 @@ func (s *pathwayHandlers) askModel(ctx context.Context, p domain.Principal, scri
 	return a
 }
 
-// Limits of the variables in a chat request.
+// Maximum number of variables in a chat request, and maximum length of a value.
 const (
 	maxValues = 200
 	maxValue  = 2000
@@ -265,7 +269,7 @@ func checkChat(b *ChatRequest) error {
 	return problems.Err()
 }
 
-// addActions adds what a pathway did to the answer.
+// addActions adds the texts and actions that the pathway has produced to the response.
 func (a *ChatAnswer) addActions(dos []pathway.Command) {
 	act := func(x ChatAction) { a.Actions = append(a.Actions, x) }
 	for _, d := range dos {
@@ -298,7 +302,7 @@ func (a *ChatAnswer) addActions(dos []pathway.Command) {
 	}
 }
 
-// actionOf returns the API form of an action, without sensitive values.
+// actionOf converts an action that the pathway requests to API form, without sensitive values.
 func actionOf(d pathway.ActionRequest) ChatAction {
 	a := ChatAction{Type: string(d.Type), Node: d.Node, Target: d.Target, Text: d.Text, Arguments: d.Arguments}
 	if d.Record != nil {

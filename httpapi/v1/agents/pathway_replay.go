@@ -9,13 +9,13 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// CallReplay is the request to replay a call.
+// CallReplay is the request body that selects the call to replay and the version of the pathway.
 type CallReplay struct {
 	CallID  string `json:"call_id" doc:"The id of an ended call."`
 	Version int    `json:"version,omitempty" minimum:"1" doc:"Version of the pathway, one of the newest 101. Default: the newest." example:"3"`
 }
 
-// CallReplayLine is a line of the recorded call and the corresponding line of the replay.
+// CallReplayLine compares a line of the recorded call with the corresponding line of the replay.
 type CallReplayLine struct {
 	Speaker  string `json:"speaker" enum:"agent,caller"`
 	Node     string `json:"node,omitempty"`
@@ -25,14 +25,14 @@ type CallReplayLine struct {
 	Note     string `json:"note,omitempty" enum:"assumed,beside" doc:"assumed: sensitive input is not stored, so zeros replace it. beside: the text was spoken outside the pathway."`
 }
 
-// CallReplayResult is the result of a conversation.
+// CallReplayResult is the outcome of the recorded call or of its replay.
 type CallReplayResult struct {
 	Outcome domain.Outcome `json:"outcome,omitempty"`
 	Intent  string         `json:"intent,omitempty"`
 	Notes   string         `json:"notes,omitempty"`
 }
 
-// CallReplayed compares a recorded call with its replay.
+// CallReplayed is the response that compares a recorded call with its replay.
 type CallReplayed struct {
 	Object         string           `json:"object" example:"pathway_replay"`
 	CallID         string           `json:"call_id"`
@@ -100,7 +100,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	return router.Respond(out, nil)
 }
 
-// endedCall returns an ended call and its transcript.
+// endedCall returns a call and its transcript. It returns invalid_state if the call has not ended or has no transcript.
 func (s *pathwayHandlers) endedCall(ctx context.Context, p domain.Principal, callID string) (*domain.Call, *domain.Transcript, error) {
 	var problems domain.Problems
 	problems.Add("call_id", domain.CodeValidation, "there is no such call")
@@ -130,7 +130,7 @@ func (s *pathwayHandlers) endedCall(ctx context.Context, p domain.Principal, cal
 	return c, t, err
 }
 
-// variablesOfCall returns the values of the pathway's variables in a call.
+// variablesOfCall returns the values that the pathway's variables had when the call began.
 func (s *pathwayHandlers) variablesOfCall(ctx context.Context, p domain.Principal, c *domain.Call) map[string]string {
 	phone := c.To
 	if c.Direction == domain.Inbound {

@@ -13,7 +13,7 @@ import (
 // defaultCallerTurns is the default maximum number of inputs of a caller that a language model plays.
 const defaultCallerTurns = 12
 
-// ScenarioCaller is a caller that a language model plays.
+// ScenarioCaller describes a caller whom a language model plays in a test scenario.
 type ScenarioCaller struct {
 	Goal     string `json:"goal" minLength:"1" maxLength:"1000" doc:"Goal of the caller." example:"move the appointment to Tuesday"`
 	Persona  string `json:"persona,omitempty" maxLength:"1000" doc:"Personality of the caller." example:"in a hurry, answers in few words"`
@@ -27,7 +27,8 @@ func (c *ScenarioCaller) turns() int {
 	return defaultCallerTurns
 }
 
-// checkCallers returns the problems of the callers in scenarios.
+// checkCallers returns an error if a scenario has both a caller and turns, or has a caller but no language model is
+// configured.
 func (s *pathwayHandlers) checkCallers(ctx context.Context, p domain.Principal, b *PathwayTest) error {
 	var problems domain.Problems
 	for i := range b.Scenarios {
@@ -47,7 +48,8 @@ func (s *pathwayHandlers) checkCallers(ctx context.Context, p domain.Principal, 
 	return e
 }
 
-// playCaller lets a language model play the caller until either side ends the conversation.
+// playCaller lets a language model play the caller until the caller hangs up, the pathway ends or c.turns() inputs were
+// sent.
 func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, play *pathway.TextSession, c *ScenarioCaller, r *scenarioRun) error {
 	brief := pathway.CallerPrompt(c.Goal, c.Persona)
 	for r.turn = 1; r.turn <= c.turns() && !play.State.Over(); r.turn++ {
@@ -82,7 +84,7 @@ func (s *pathwayHandlers) playCaller(ctx context.Context, p domain.Principal, pl
 	return nil
 }
 
-// conversation returns the conversation so far from the caller's view.
+// conversation returns the texts of the agent and the caller so far. It omits actions, which a caller cannot hear.
 func (r *scenarioRun) conversation() []pathway.Message {
 	var out []pathway.Message
 	for _, l := range r.lines {
@@ -96,7 +98,8 @@ func (r *scenarioRun) conversation() []pathway.Message {
 	return out
 }
 
-// compareConversation compares the texts and actions of the whole conversation with the expected ones.
+// compareConversation compares all texts and actions of the conversation with the expected ones. It records each
+// difference as a failure.
 func (r *scenarioRun) compareConversation(want *ScenarioResult) {
 	var spoken, done []string
 	for _, l := range r.lines {

@@ -14,10 +14,10 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// maxTestTurns bounds the turns of all runs of one test.
+// maxTestTurns is the maximum number of turns in all runs of one pathway test together.
 const maxTestTurns = 2000
 
-// ScenarioExpect is the expected result of a turn.
+// ScenarioExpect is what must happen after one input of the caller.
 type ScenarioExpect struct {
 	Says       []string `json:"says,omitempty" nullable:"false" maxItems:"20" doc:"Texts that the agent must say, without regard to case." example:"see you"`
 	SaysNot    []string `json:"says_not,omitempty" nullable:"false" maxItems:"20" doc:"Texts that the agent must not say."`
@@ -33,7 +33,7 @@ type ScenarioTurn struct {
 	Expect   *ScenarioExpect `json:"expect,omitempty"`
 }
 
-// ScenarioResult is the expected result of a conversation.
+// ScenarioResult is what must be true at the end of a conversation.
 type ScenarioResult struct {
 	Ended     *bool             `json:"ended,omitempty" doc:"Whether the pathway must reach its end."`
 	Outcome   string            `json:"outcome,omitempty" example:"confirmed"`
@@ -44,7 +44,7 @@ type ScenarioResult struct {
 	Actions   []string          `json:"actions,omitempty" nullable:"false" maxItems:"20" doc:"Actions that a call would run anywhere in the conversation, by type, or by type and target."`
 }
 
-// Scenario is an expected conversation.
+// Scenario is a test conversation with a pathway: the inputs of the caller and the expected results.
 type Scenario struct {
 	Name      string            `json:"name" minLength:"1" maxLength:"200" example:"confirms"`
 	Variables map[string]string `json:"variables,omitempty" doc:"Values of variables, at most 200."`
@@ -62,7 +62,7 @@ type PathwayTest struct {
 	Scenarios []Scenario `json:"scenarios" nullable:"false" minItems:"1" maxItems:"50"`
 }
 
-// ScenarioFailure is an expectation that was not met.
+// ScenarioFailure is a difference between the expected and the actual result of a scenario.
 type ScenarioFailure struct {
 	Run      int    `json:"run" doc:"Number of the run, from 1."`
 	Turn     int    `json:"turn" doc:"Number of the turn, from 1; 0: the greeting; -1: the end."`
@@ -71,13 +71,13 @@ type ScenarioFailure struct {
 	Got      string `json:"got"`
 }
 
-// ScenarioLine is a text or an action of a conversation.
+// ScenarioLine is one text or action in the conversation of a scenario run.
 type ScenarioLine struct {
 	Speaker string `json:"speaker" enum:"agent,caller,action"`
 	Text    string `json:"text"`
 }
 
-// ScenarioReport is the result of a scenario.
+// ScenarioReport is the result of all runs of a scenario.
 type ScenarioReport struct {
 	Name       string            `json:"name"`
 	Passed     bool              `json:"passed" doc:"true if at least the share min_pass_share of the runs passed."`
@@ -88,7 +88,7 @@ type ScenarioReport struct {
 	Transcript []ScenarioLine    `json:"transcript" doc:"Transcript of the first failed run, otherwise of the first run."`
 }
 
-// PathwayTested is the result of a pathway test.
+// PathwayTested is the response to a pathway test, with the results of all scenarios.
 type PathwayTested struct {
 	Object         string           `json:"object" example:"pathway_test"`
 	PathwayID      string           `json:"pathway_id"`
@@ -185,7 +185,7 @@ func (r *ScenarioReport) add(run *scenarioRun) {
 	r.Failures = append(r.Failures, run.failures[:min(len(run.failures), maxFailures-len(r.Failures))]...)
 }
 
-// scenarioRun is one run of a scenario.
+// scenarioRun holds the state of one run of a scenario: its failures and the conversation so far.
 type scenarioRun struct {
 	run, turn int
 	failures  []ScenarioFailure
@@ -196,7 +196,7 @@ func (r *scenarioRun) addFailure(check, expected, got string) {
 	r.failures = append(r.failures, ScenarioFailure{Run: r.run, Turn: r.turn, Check: check, Expected: expected, Got: got})
 }
 
-// playScenario plays one run of a scenario. It returns an error only if the time of the request is over.
+// playScenario plays one run of a scenario. It returns an error only if the time limit of the request has passed.
 func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
 	play := &pathway.TextSession{State: pathway.New(*script, chatVariables(script, x.Variables))}
 	play.Model = s.answerModel(ctx, p, script, play, nil, &ChatAnswer{})
@@ -238,7 +238,7 @@ func callerLine(play *pathway.TextSession, t *ScenarioTurn) string {
 	return t.Text
 }
 
-// compareTurn compares the result of a turn with the expected one.
+// compareTurn compares what the pathway did in a turn with the expected result. It records each difference as a failure.
 func (r *scenarioRun) compareTurn(play *pathway.TextSession, dos []pathway.Command, understood bool, want *ScenarioExpect) {
 	var got ChatAnswer
 	got.addActions(dos)
@@ -268,7 +268,7 @@ func (r *scenarioRun) compareTurn(play *pathway.TextSession, dos []pathway.Comma
 	}
 }
 
-// compareTexts compares texts and actions with the expected ones.
+// compareTexts compares spoken texts and actions with the expected ones. It records each difference as a failure.
 func (r *scenarioRun) compareTexts(spoken string, done, says, saysNot, actions []string) {
 	contains := func(text string) bool { return strings.Contains(strings.ToLower(spoken), strings.ToLower(text)) }
 	for _, text := range says {
@@ -288,7 +288,8 @@ func (r *scenarioRun) compareTexts(spoken string, done, says, saysNot, actions [
 	}
 }
 
-// compareEnd compares the end of the conversation with the expected one.
+// compareEnd compares the state at the end of the conversation with the expected one. It records each difference as a
+// failure.
 func (r *scenarioRun) compareEnd(play *pathway.TextSession, want *ScenarioResult) {
 	if want == nil {
 		return

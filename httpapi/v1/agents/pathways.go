@@ -13,39 +13,40 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Pathways manages pathways.
+// Pathways manages pathways, the conversation graphs that agents follow.
 type Pathways interface {
 	CreatePathway(ctx context.Context, p domain.Principal, w *domain.Pathway) (*domain.Pathway, error)
 	Pathway(ctx context.Context, p domain.Principal, id string) (*domain.Pathway, error)
-	// PathwayVersion returns a version of a pathway. A version that is not stored is 422 with param version. Number
-	// 0 is the current version.
+	// PathwayVersion returns a version of a pathway. Number 0 is the current version. A version that is not stored is a
+	// validation error (422) with param version.
 	PathwayVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.Pathway, error)
 	ListPathways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Pathway], error)
 	UpdatePathway(ctx context.Context, p domain.Principal, id string, change func(*domain.Pathway) error) (*domain.Pathway, error)
-	// DeletePathway returns invalid_state with used_by while an agent references the pathway.
+	// DeletePathway deletes a pathway. Error: invalid_state with the field used_by while an agent references the pathway.
 	DeletePathway(ctx context.Context, p domain.Principal, id string) error
-	// CheckPathway returns 422 if a node references a resource that the workspace does not have.
+	// CheckPathway returns a validation error (422) if a node references a resource that the workspace does not have.
 	CheckPathway(ctx context.Context, p domain.Principal, w *domain.Pathway) error
 }
 
-// Models runs the language models of agents.
+// Models sends requests to the language models of agents.
 type Models interface {
-	// HasModel reports whether a language model is available for an agent's settings. nil stands for the default
-	// model.
+	// HasModel reports whether the language model that an agent's settings select is available. If l is nil, it checks the
+	// default model.
 	HasModel(ctx context.Context, p domain.Principal, l *domain.AgentLLM) bool
-	// AskModel sends one request to the model. brief is the system prompt.
+	// AskModel sends the request t to the language model and returns its answer. brief is the system prompt.
 	AskModel(ctx context.Context, p domain.Principal, l *domain.AgentLLM, brief string, t pathway.ModelRequest) ([]string, pathway.ModelAnswered)
-	// PlayCaller lets the default model play the caller of a conversation. Its error may be shown to the client.
+	// PlayCaller returns what the default language model says as the caller of a conversation. brief is the system prompt.
+	// The error may be shown to the client.
 	PlayCaller(ctx context.Context, p domain.Principal, brief string, said []pathway.Message) (string, error)
 }
 
-// PastCalls returns the calls that a pathway is replayed with.
+// PastCalls returns the calls and transcripts with which a pathway is replayed.
 type PastCalls interface {
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
 }
 
-// CampaignReader returns the campaign of a call.
+// CampaignReader returns the campaign to which a replayed call belongs.
 type CampaignReader interface {
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 }
@@ -56,7 +57,7 @@ type PathwaySpeech struct {
 	Transcribed bool // the installation transcribes all speech
 }
 
-// pathwayHandlers serves the operations of pathways, including chats and tests.
+// pathwayHandlers serves the operations on pathways, including chats, replays and tests.
 type pathwayHandlers struct {
 	*router.Router
 
@@ -98,13 +99,13 @@ func (n *NewPathway) copyTo(w *domain.Pathway) {
 	w.Name, w.Start, w.Variables, w.Nodes, w.Edges, w.Metadata = n.Name, n.Start, n.Variables, n.Nodes, n.Edges, n.Metadata
 }
 
-// apply writes the settings to a pathway and validates the pathway.
+// apply copies the settings in the request body to a pathway and validates the pathway.
 func (n *NewPathway) apply(w *domain.Pathway) error {
 	n.copyTo(w)
 	return checkPathway(w)
 }
 
-// checkPathway returns all problems of a pathway.
+// checkPathway validates a pathway and returns an error that lists all problems.
 func checkPathway(w *domain.Pathway) error {
 	var p domain.Problems
 	validation.Metadata(&p, w.Metadata)
@@ -119,7 +120,7 @@ func checkPathway(w *domain.Pathway) error {
 	return append(p, known.Details...).Err()
 }
 
-// PathwayReport is the result of a validation.
+// PathwayReport is the response to the validation of a pathway.
 type PathwayReport struct {
 	Valid    bool            `json:"valid"`
 	Runnable bool            `json:"runnable" doc:"This installation can run the pathway."`
@@ -149,7 +150,7 @@ func (s *pathwayHandlers) reportOn(ctx context.Context, p domain.Principal, w *d
 	return r, nil
 }
 
-// registerPathways registers the operations of pathways, including chats and tests.
+// registerPathways registers the routes for pathways, including chats, replays and tests.
 func registerPathways(r *router.Router, services Services, speech PathwaySpeech) {
 	s := &pathwayHandlers{
 		Router: r, pathways: services.Pathways, models: services.Models, agents: services.Agents, calls: services.Calls, campaigns: services.Campaigns, speech: speech,
@@ -196,7 +197,7 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 	s.registerTests(tag, path)
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a pathway that the JSON schema cannot express.
 func (n *NewPathway) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Pathway{})
 }

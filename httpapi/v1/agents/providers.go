@@ -11,27 +11,27 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Providers manages the people and rooms that appointments are booked with.
+// Providers manages providers, the people and rooms with which appointments are booked.
 type Providers interface {
-	// CreateProvider returns already_exists with param name if another provider has the name.
+	// CreateProvider creates a provider. Error: already_exists with param name if another provider has the name.
 	CreateProvider(ctx context.Context, p domain.Principal, x *domain.Provider) (*domain.Provider, error)
 	Provider(ctx context.Context, p domain.Principal, id string) (*domain.Provider, error)
 	ListProviders(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Provider], error)
 	// UpdateProvider changes a provider and leaves existing appointments unchanged.
 	UpdateProvider(ctx context.Context, p domain.Principal, id string, change func(*domain.Provider) error) (*domain.Provider, error)
-	// DeleteProvider returns invalid_state while the provider has a future open appointment.
+	// DeleteProvider deletes a provider. Error: invalid_state while the provider has future appointments.
 	DeleteProvider(ctx context.Context, p domain.Principal, id string) error
 	Availability(ctx context.Context, p domain.Principal, q booking.AvailabilityQuery) (booking.Availability, error)
 }
 
-// providerHandlers serves the operations of providers.
+// providerHandlers serves the operations on providers.
 type providerHandlers struct {
 	*router.Router
 
 	providers Providers
 }
 
-// NewSpan is an interval of a day in a request body.
+// NewSpan is a time interval within a day in a request body.
 type NewSpan struct {
 	Start string `json:"start" doc:"HH:MM in the provider's time zone." example:"09:00"`
 	End   string `json:"end" doc:"HH:MM, up to 24:00. An interval over midnight needs two entries." example:"17:00"`
@@ -58,13 +58,13 @@ type NewReminder struct {
 	From          string `json:"from,omitempty" doc:"Caller ID or sender. Default: a number of the workspace." example:"+12025550100"`
 }
 
-// NewReminderHours is the daily window for reminders in a request body.
+// NewReminderHours is the time of day, in a request body, during which reminders are sent.
 type NewReminderHours struct {
 	Start string `json:"start,omitempty" doc:"HH:MM in the appointment's time zone." example:"08:00"`
 	End   string `json:"end,omitempty" doc:"HH:MM, up to 24:00." example:"21:00"`
 }
 
-// remindersOf returns the stored form of reminders and validates them.
+// remindersOf converts reminders in a request body to the stored form. It adds their problems to p.
 func remindersOf(sent []NewReminder, p *domain.Problems) []domain.Reminder {
 	out := make([]domain.Reminder, len(sent))
 	for i, n := range sent {
@@ -74,7 +74,7 @@ func remindersOf(sent []NewReminder, p *domain.Problems) []domain.Reminder {
 	return out
 }
 
-// apply writes the settings to a provider and validates the provider.
+// apply copies the settings in the request body to a provider and validates the provider.
 func (n *NewProvider) apply(x *domain.Provider) error {
 	x.Name, x.Timezone, x.SlotMinutes, x.ExcludedDates, x.Metadata = n.Name, n.Timezone, n.SlotMinutes, n.ExcludedDates, n.Metadata
 	x.Hours, x.ReminderHours = nil, nil
@@ -98,7 +98,7 @@ func (n *NewProvider) apply(x *domain.Provider) error {
 	return p.Err()
 }
 
-// registerProviders registers the operations of providers.
+// registerProviders registers the routes for providers.
 func registerProviders(r *router.Router, providers Providers) {
 	s := &providerHandlers{Router: r, providers: providers}
 	const tag, path = "Appointments", "/v1/providers"
@@ -150,7 +150,7 @@ func (s *providerHandlers) availability(ctx context.Context, p domain.Principal,
 	}))
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a provider that the JSON schema cannot express.
 func (n *NewProvider) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Provider{})
 }

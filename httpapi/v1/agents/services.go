@@ -2,7 +2,7 @@ package agents
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the services that the operations of this package use.
+// Services are the services that the handlers of this package call.
 type Services struct {
 	Agents       Agents
 	Tools        Tools
@@ -15,7 +15,7 @@ type Services struct {
 	Knowledge    Knowledge
 }
 
-// Register registers the operations of agents and their resources.
+// Register registers the routes for agents, tools, pathways, knowledge bases, providers and appointments.
 func Register(r *router.Router, services Services, speech PathwaySpeech) {
 	registerAgents(r, services.Agents)
 	registerTools(r, services.Tools)

@@ -13,17 +13,18 @@ import (
 
 // Tools manages the tools that agents can call.
 type Tools interface {
-	// CreateTool returns already_exists with param name if another tool has the name. A URL at a forbidden address
-	// is 422 invalid_url.
+	// CreateTool creates a tool. Errors: already_exists with param name if another tool has the name, invalid_url (422) for
+	// a URL at a forbidden address.
 	CreateTool(ctx context.Context, p domain.Principal, t *domain.Tool) (*domain.Tool, error)
 	Tool(ctx context.Context, p domain.Principal, id string) (*domain.Tool, error)
 	ListTools(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Tool], error)
 	UpdateTool(ctx context.Context, p domain.Principal, id string, change func(*domain.Tool) error) (*domain.Tool, error)
-	// DeleteTool returns invalid_state with used_by while an agent or a pathway references the tool.
+	// DeleteTool deletes a tool. Error: invalid_state with the field used_by while an agent or a pathway references the
+	// tool.
 	DeleteTool(ctx context.Context, p domain.Principal, id string) error
 }
 
-// toolHandlers serves the operations of tools.
+// toolHandlers serves the operations on tools.
 type toolHandlers struct {
 	*router.Router
 
@@ -55,7 +56,7 @@ type NewTool struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a tool and validates the tool.
+// apply copies the settings in the request body to a tool and validates the tool.
 func (n *NewTool) apply(t *domain.Tool) error {
 	t.Name, t.Description, t.Parameters, t.Metadata = n.Name, n.Description, n.Parameters, n.Metadata
 	t.HTTP, t.MCP = nil, nil
@@ -69,8 +70,8 @@ func (n *NewTool) apply(t *domain.Tool) error {
 	return validation.Tool(t).Err()
 }
 
-// change applies the settings to a stored tool. It refuses to keep stored headers for another host, because headers
-// are secret.
+// change applies a patch to a stored tool. It returns an error if the patch sets a URL on another host and keeps a
+// stored header, because headers are secret.
 func (n *NewTool) change(t *domain.Tool, patch *router.Patch[NewTool]) error {
 	url, stored := t.URL(), t.Headers()
 	var p domain.Problems
@@ -94,7 +95,7 @@ func (n *NewTool) change(t *domain.Tool, patch *router.Patch[NewTool]) error {
 	return n.apply(t)
 }
 
-// registerTools registers the operations of tools.
+// registerTools registers the routes for tools.
 func registerTools(r *router.Router, tools Tools) {
 	s := &toolHandlers{Router: r, tools: tools}
 	const tag, path = "Tools", "/v1/tools"
@@ -134,7 +135,7 @@ func registerTools(r *router.Router, tools Tools) {
 	}, router.HandleDeleteByID(domain.PrefixTool, "tool", s.tools, Tools.DeleteTool))
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for a tool that the JSON schema cannot express.
 func (n *NewTool) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Tool{})
 }

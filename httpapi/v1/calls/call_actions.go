@@ -21,7 +21,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Limits of actions on a live call.
+// Maximum lengths in the request bodies of actions on a live call.
 const (
 	maxSaid    = 1000
 	maxSummary = 2000
@@ -29,7 +29,7 @@ const (
 	maxFormat  = 16
 )
 
-// TransferRequest is the request to transfer the caller.
+// TransferRequest is the request body that transfers the caller to another destination.
 type TransferRequest struct {
 	To          string              `json:"to,omitempty" example:"+12025550123" doc:"A telephone number. Exactly one of to, phone and destination is required."`
 	Phone       string              `json:"phone,omitempty" example:"201" doc:"The extension or the id of a phone."`
@@ -38,17 +38,17 @@ type TransferRequest struct {
 	Summary     string              `json:"summary,omitempty" maxLength:"2000" doc:"Announcement to the person who answers, before the caller is connected. Not for mode blind."`
 }
 
-// SayRequest is a text that the agent speaks.
+// SayRequest is the request body with a text that the agent speaks to the caller.
 type SayRequest struct {
 	Text string `json:"text" minLength:"1" maxLength:"1000" example:"One moment, please."`
 }
 
-// PressRequest are DTMF digits to send to the remote party.
+// PressRequest is the request body with DTMF digits to send to the remote party.
 type PressRequest struct {
 	Digits string `json:"digits" minLength:"1" maxLength:"64" pattern:"^[0-9*#A-Da-dw,]+$" example:"1w23#" doc:"0-9, *, # and A-D. w and a comma are pauses of half a second."`
 }
 
-// CallMessages are the SIP messages of a call in their API form.
+// CallMessages is the response with the SIP messages of a call.
 type CallMessages struct {
 	CallID   string        `json:"call_id"`
 	Messages []CallMessage `json:"messages" doc:"SIP messages in the order in which they were sent and received."`
@@ -230,20 +230,22 @@ func showTrace(t *domain.CallTrace) CallMessages {
 	return out
 }
 
-// CallActions acts on live calls.
+// CallActions transfers live calls, speaks and presses keys in them, and returns their SIP messages.
 type CallActions interface {
 	// TransferCall starts a transfer and returns the call with the status transferring. Errors: invalid_state for a
-	// call that is not answered or is being transferred, destination_not_allowed, 422 for an invalid destination.
+	// call that is not answered or is being transferred, destination_not_allowed, validation_error (422) for an invalid
+	// destination.
 	TransferCall(ctx context.Context, p domain.Principal, id string, o calls.Transfer) (*domain.Call, error)
-	// SayInCall and PressInCall return the call. Error: invalid_state unless the agent is in the call.
+	// SayInCall lets the agent speak a text, and PressInCall sends DTMF digits. Error: invalid_state unless the agent is in
+	// the call.
 	SayInCall(ctx context.Context, p domain.Principal, id, text string) (*domain.Call, error)
 	PressInCall(ctx context.Context, p domain.Principal, id, digits string) (*domain.Call, error)
-	// CallTrace returns the SIP messages of a call, empty if none were stored.
+	// CallTrace returns the stored SIP messages of a call. The result is empty if none were stored.
 	CallTrace(ctx context.Context, p domain.Principal, id string) (*domain.CallTrace, error)
 }
 
 // CallEvents reads the events of calls.
 type CallEvents interface {
-	// CallEvents returns the events of a call, oldest first. q.After is the cursor.
+	// CallEvents returns the events of a call, oldest first. q.After is the pagination cursor.
 	CallEvents(ctx context.Context, p domain.Principal, id string, q eventsservice.Query) (record.Page[event.Event], error)
 }

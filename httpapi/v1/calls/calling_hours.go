@@ -1,6 +1,6 @@
 package calls
 
-// NewHours is a daily calling window in a request body.
+// NewHours are the hours of a day, in a request body, during which calls may be placed.
 type NewHours struct {
 	Start    string `json:"start" doc:"HH:MM" example:"09:00"`
 	End      string `json:"end" doc:"HH:MM, up to 24:00" example:"20:00"`

@@ -11,24 +11,25 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Calls places and reads calls.
+// Calls places, reads, ends and deletes calls.
 type Calls interface {
-	// PlaceCall returns the call with the status queued. Errors: concurrent_limit_exceeded with active_calls and
-	// limit, dnc_blocked, destination_not_allowed, outside_calling_hours, no_trunk, caller_id_required.
+	// PlaceCall places an outbound call and returns it with the status queued. Errors: dnc_blocked, no_trunk,
+	// destination_not_allowed, outside_calling_hours, caller_id_required, and concurrent_limit_exceeded with the fields
+	// active_calls and limit.
 	PlaceCall(ctx context.Context, p domain.Principal, order domain.NewCall) (*domain.Call, error)
 	Call(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
 	ListCalls(ctx context.Context, p domain.Principal, q calls.Query) (record.Page[*domain.Call], error)
-	// DeleteCall deletes an ended call with its recording, transcript and SIP messages. A live call is
-	// invalid_state with current_status.
+	// DeleteCall deletes an ended call with its recording, transcript and SIP messages. Error: invalid_state with the
+	// field current_status for a live call.
 	DeleteCall(ctx context.Context, p domain.Principal, id string) error
 	// HangupCall ends a call and returns it. Error: invalid_state for an ended call.
 	HangupCall(ctx context.Context, p domain.Principal, id string) (*domain.Call, error)
-	// Transcript returns the transcript of a call. Errors: processing (202) while the transcript is not ready,
-	// not_found for a call without one.
+	// Transcript returns the transcript of a call. Errors: processing (202) while the transcript is being written,
+	// not_found for a call without a transcript.
 	Transcript(ctx context.Context, p domain.Principal, callID string) (*domain.Transcript, error)
 }
 
-// callHandlers serves the operations of calls.
+// callHandlers serves the operations on calls.
 type callHandlers struct {
 	*router.Router
 
@@ -37,7 +38,7 @@ type callHandlers struct {
 	events  CallEvents
 }
 
-// Limits of an outbound call in seconds.
+// Default and limits of the ringing time, and limits of the duration, of an outbound call in seconds.
 const (
 	defaultRing, minRing, maxRing = 30, 5, 120
 	minCall, maxCall              = 5, 14400
@@ -48,7 +49,7 @@ type CallCompliance struct {
 	CallingHours *NewHours `json:"calling_hours,omitempty"`
 }
 
-// NewCallRequest is an outbound call in a request body.
+// NewCallRequest is the request body that places an outbound call.
 type NewCallRequest struct {
 	To                 string            `json:"to" doc:"A telephone number, or the extension or SIP address of a phone of the workspace." example:"+12025550123"`
 	From               string            `json:"from,omitempty" doc:"The caller ID: a number of the workspace, or one in caller_ids of a trunk that can carry the call. Default: a number of the trunk that carries the call."`
@@ -65,7 +66,7 @@ type NewCallRequest struct {
 	Compliance         *CallCompliance   `json:"compliance,omitempty"`
 }
 
-// registerCalls registers the operations of calls.
+// registerCalls registers the routes for calls.
 func registerCalls(r *router.Router, services Services) {
 	s := &callHandlers{Router: r, calls: services.Calls, actions: services.Actions, events: services.Events}
 	const tag, path = "Calls", "/v1/calls"
@@ -104,7 +105,8 @@ func (s *callHandlers) placeCall(ctx context.Context, p domain.Principal, in *st
 	return s.respondCall(s.calls.PlaceCall(ctx, p, order))
 }
 
-// Order returns the call that a request describes, with its defaults. It adds the problems that it finds.
+// Order returns the call that the request body describes, with defaults for missing members. It adds validation errors
+// to problems.
 func (b *NewCallRequest) Order(limits validation.Limits, problems *domain.Problems) domain.NewCall {
 	order := domain.NewCall{
 		To: b.To, Context: b.Context, Metadata: b.Metadata, Record: b.Record == nil || *b.Record,
@@ -184,7 +186,7 @@ func (s *callHandlers) listCalls(ctx context.Context, p domain.Principal, in *st
 // showCall returns the API form of a call.
 func (s *callHandlers) showCall(c *domain.Call) *domain.Call { return showCall(s.Router, c) }
 
-// showCall returns a call with the URLs of its transcript and recording.
+// showCall returns a copy of a call with the URLs of its transcript and recording, if these exist.
 func showCall(r *router.Router, c *domain.Call) *domain.Call {
 	shown := *c
 	base := r.PublicURL + "/v1/calls/" + c.ID
@@ -202,7 +204,7 @@ func (s *callHandlers) respondCall(c *domain.Call, err error) (*router.Response[
 	return RespondCall(s.Router, c, err)
 }
 
-// RespondCall answers with a call.
+// RespondCall returns the response with a call in its API form, or err.
 func RespondCall(r *router.Router, c *domain.Call, err error) (*router.Response[*domain.Call], error) {
 	if err != nil {
 		return nil, err
@@ -210,7 +212,7 @@ func RespondCall(r *router.Router, c *domain.Call, err error) (*router.Response[
 	return router.Respond(showCall(r, c), nil)
 }
 
-// Transcript is a transcript in its API form.
+// Transcript is the response with the transcript of a call.
 type Transcript struct {
 	CallID   string           `json:"call_id"`
 	Status   string           `json:"status" enum:"ready,processing"`
@@ -242,7 +244,7 @@ func (s *callHandlers) transcript(ctx context.Context, p domain.Principal, in *r
 	}}, nil
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of the rules for an outbound call that the JSON schema cannot express.
 func (b *NewCallRequest) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	limits, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {

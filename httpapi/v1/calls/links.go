@@ -14,18 +14,19 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Recordings reads, links and pauses recordings.
+// Recordings opens recordings, creates links to them, and pauses the recording of live calls.
 type Recordings interface {
-	// Recording opens the recording of a call. Errors: processing (202) while the recording is not ready, not_found
-	// for a call without one.
+	// Recording opens the recording of a call. Errors: processing (202) while the recording is being written, not_found
+	// for a call without a recording.
 	Recording(ctx context.Context, p domain.Principal, callID string) (record.Download, error)
-	// CreateRecordingLink creates a token that opens the recording until a time or until its deletion. Errors:
-	// processing, not_found.
+	// CreateRecordingLink creates a token with which a client can open the recording without a credential. The token is
+	// valid until the given time or until the recording is deleted. Errors: processing, not_found.
 	CreateRecordingLink(ctx context.Context, p domain.Principal, callID string, until time.Time) (token string, err error)
-	// AuthenticateRecordingLink returns the principal of a recording token. Errors: invalid_link, expired_link, not_found.
+	// AuthenticateRecordingLink checks a token of a recording link and returns its principal. Errors: invalid_link,
+	// expired_link, not_found.
 	AuthenticateRecordingLink(ctx context.Context, callID, token string) (domain.Principal, error)
-	// SetRecordingPaused starts or ends a gap in the recording of a live call. Repeating it has no effect. Error:
-	// invalid_state.
+	// SetRecordingPaused pauses or resumes the recording of a live call. The call has no effect if the recording already
+	// has that state. Error: invalid_state.
 	SetRecordingPaused(ctx context.Context, p domain.Principal, callID string, paused bool) error
 }
 
@@ -35,19 +36,19 @@ const (
 	minLink     = 60
 )
 
-// LinkRequest is the request for a link to a recording.
+// LinkRequest is the request body that creates a link to a recording.
 type LinkRequest struct {
 	ExpiresIn int `json:"expires_in,omitempty" minimum:"60" maximum:"86400" default:"3600" doc:"Lifetime of the link in seconds."`
 }
 
-// Link opens a recording without a credential.
+// Link is the response with a URL that opens a recording without a credential.
 type Link struct {
 	CallID    string    `json:"call_id"`
 	URL       string    `json:"url" doc:"The link gives access to the recording without a credential, so share it securely."`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// RecordingState reports whether the recording of a live call is paused.
+// RecordingState is the response that says whether the recording of a live call is paused.
 type RecordingState struct {
 	CallID string `json:"call_id"`
 	Status string `json:"status" enum:"recording,paused"`
@@ -114,7 +115,7 @@ func (s *recordingHandlers) linkRecording(ctx context.Context, p domain.Principa
 	return router.Respond(Link{CallID: id, URL: at, ExpiresAt: expiresAt}, nil)
 }
 
-// admitLinked admits a request with a recording token, or else by its credential.
+// admitLinked admits a request by the token of a recording link, or by its credential if it has no token.
 func (s *recordingHandlers) admitLinked(c *fiber.Ctx, r router.AccessRule, route string) error {
 	token := c.Query(linkParam)
 	if token == "" || c.Get(fiber.HeaderAuthorization) != "" {

@@ -31,7 +31,7 @@ type NewVoicemail struct {
 	Message string `json:"message,omitempty" maxLength:"4000" doc:"Message after the beep, for leave_message. Default: amd.message of the agent. {{name}} inserts a variable."`
 }
 
-// overrideOf converts an object that the client has sent, nil for nil.
+// overrideOf converts an optional object of the request body. It returns nil if the client has not sent the object.
 func overrideOf[T, N any](sent *N, convert func(N) T) *T {
 	if sent == nil {
 		return nil
@@ -40,7 +40,8 @@ func overrideOf[T, N any](sent *N, convert func(N) T) *T {
 	return &v
 }
 
-// overrides returns the overrides of a call, nil for nil.
+// overrides converts the overrides in the request body to the stored form, nil if there are none. It adds validation
+// errors to problems.
 func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverrides {
 	if n == nil {
 		return nil
@@ -58,7 +59,8 @@ func (n *NewOverrides) overrides(problems *domain.Problems) *domain.CallOverride
 	return o
 }
 
-// answeringMachine returns the answering machine settings of a call, nil if the settings of its agent apply.
+// answeringMachine returns the answering machine detection settings of a call. It returns nil if the settings of the
+// agent apply.
 func (b *NewCallRequest) answeringMachine(problems *domain.Problems) *domain.CallAMD {
 	if b.AMD == nil && b.Voicemail == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// recordingHandlers serves the operations of recordings.
+// recordingHandlers serves the operations on recordings.
 type recordingHandlers struct {
 	*router.Router
 
@@ -26,7 +26,7 @@ type Processing struct {
 
 const mimeWAV = "audio/wav"
 
-// registerRecordings registers the operations of recordings.
+// registerRecordings registers the routes for recordings.
 func registerRecordings(r *router.Router, calls Calls, recordings Recordings) {
 	s := &recordingHandlers{Router: r, calls: calls, recordings: recordings}
 	s.AddRawAdmitted(router.Operation{

@@ -2,7 +2,7 @@ package calls
 
 import "github.com/callboard/callboard/httpapi/router"
 
-// Services are the services that the operations of this package use.
+// Services are the services that the handlers of this package call.
 type Services struct {
 	Calls      Calls
 	Actions    CallActions
@@ -10,7 +10,7 @@ type Services struct {
 	Recordings Recordings
 }
 
-// Register registers the operations of calls.
+// Register registers the routes for calls and their recordings.
 func Register(r *router.Router, services Services) {
 	registerCalls(r, services)
 	registerRecordings(r, services.Calls, services.Recordings)

@@ -23,56 +23,57 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// bulkHandlers serves the operations of bulk jobs.
+// bulkHandlers serves the operations on bulk jobs.
 type bulkHandlers struct {
 	*router.Router
 
 	jobs BulkJobs
 }
 
-// BulkJobs runs jobs with many items in the background.
+// BulkJobs runs jobs with many items, such as calls to place, in the background.
 type BulkJobs interface {
-	// StartBulk stores a job. Its items run one after another, each exactly once, even if the process restarts. An
-	// invalid item is reported in the job. An unknown campaign or list is 422.
+	// StartBulk stores a job. Its items run one after another, each exactly once, even if the process restarts. The job
+	// reports invalid items. An unknown campaign or do-not-call list is a validation error (422).
 	StartBulk(ctx context.Context, p domain.Principal, o bulk.NewJob) (*domain.Bulk, error)
 	Bulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
 	ListBulks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Bulk], error)
 	BulkItems(ctx context.Context, p domain.Principal, id string, q bulk.ItemQuery) (record.Page[*domain.BulkItem], error)
-	// CancelBulk cancels a job. No further item starts after it returns.
+	// CancelBulk cancels a job. No further item starts after the method has returned.
 	CancelBulk(ctx context.Context, p domain.Principal, id string) (*domain.Bulk, error)
 }
 
-// item is the JSON of a T that is decoded separately, so that its errors do not affect other items.
+// item is the JSON of one item of a bulk job. Each item is decoded separately, so that its errors do not affect other
+// items.
 type item[T any] struct{ text json.RawMessage }
 
-// UnmarshalJSON stores the JSON text.
+// UnmarshalJSON stores the JSON text of the item without decoding it.
 func (i *item[T]) UnmarshalJSON(b []byte) error {
 	i.text = bytes.Clone(b)
 	return nil
 }
 
-// Schema returns the schema of T.
+// Schema returns the schema of T, the type of the item.
 func (i item[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// defaults is the JSON of a T without required members.
+// defaults is the JSON of the default members of all items of a bulk job. All members of T are optional in it.
 type defaults[T any] struct{ text json.RawMessage }
 
-// UnmarshalJSON stores the JSON text.
+// UnmarshalJSON stores the JSON text of the defaults without decoding it.
 func (d *defaults[T]) UnmarshalJSON(b []byte) error {
 	d.text = bytes.Clone(b)
 	return nil
 }
 
-// Schema returns the schema of T without required members.
+// Schema returns the schema of T with all members optional.
 func (d defaults[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")
 	s.Required = nil
 	return &s
 }
 
-// NewBulkOf is a bulk job in a request body, with items of one type.
+// NewBulkOf is the request body that starts a bulk job with items of type T and defaults of type D.
 type NewBulkOf[D, T any] struct {
 	Defaults defaults[D]       `json:"defaults,omitzero" doc:"Default members of every item."`
 	Items    []item[T]         `json:"items" nullable:"false" minItems:"1" maxItems:"10000" doc:"At most 10,000."`
@@ -80,7 +81,7 @@ type NewBulkOf[D, T any] struct {
 	problems domain.Problems
 }
 
-// UnmarshalJSON decodes each field separately, so that an error names its field.
+// UnmarshalJSON decodes each member of the body separately, so that an error names its member.
 func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	var fields map[string]json.RawMessage
 	if _ = json.Unmarshal(text, &fields); fields == nil { // JSON, but not an object
@@ -102,22 +103,23 @@ func (b *NewBulkOf[D, T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// maxDefaults bounds, in bytes, the size of the defaults multiplied by the number of items.
+// maxDefaults is the maximum product of the size of the defaults in bytes and the number of items. The defaults are
+// decoded once per item.
 const maxDefaults = 32 << 20
 
-// NewBulkCalls is a bulk job that places calls.
+// NewBulkCalls is the request body of a bulk job that places calls.
 type NewBulkCalls = NewBulkOf[calls.NewCallRequest, calls.NewCallRequest]
 
-// NewBulkContacts is a bulk job that adds contacts.
+// NewBulkContacts is the request body of a bulk job that adds contacts to a campaign.
 type NewBulkContacts = NewBulkOf[BulkContactDefaults, NewContact]
 
-// NewBulkNumbers is a bulk job that adds numbers to a do-not-call list.
+// NewBulkNumbers is the request body of a bulk job that adds numbers to a do-not-call list.
 type NewBulkNumbers = NewBulkOf[BulkNumberDefaults, DNCNumber]
 
-// NewBulkMessages is a bulk job that sends text messages.
+// NewBulkMessages is the request body of a bulk job that sends text messages.
 type NewBulkMessages = NewBulkOf[messaging.NewMessage, messaging.NewMessage]
 
-// BulkContactDefaults are the defaults of contacts and the campaign that gets them.
+// BulkContactDefaults are the campaign to which the contacts are added, and the default members of the contacts.
 type BulkContactDefaults struct {
 	CampaignID string         `json:"campaign_id" doc:"The campaign that the contacts are added to. Required."`
 	Context    domain.Context `json:"context,omitempty"`
@@ -125,14 +127,14 @@ type BulkContactDefaults struct {
 	Country    string         `json:"country,omitempty"`
 }
 
-// BulkNumberDefaults are the defaults of numbers and the list that gets them.
+// BulkNumberDefaults are the do-not-call list to which the numbers are added, and the default members of the numbers.
 type BulkNumberDefaults struct {
 	ListID  string `json:"list_id,omitempty" doc:"The list that gets the numbers. Default: the default list."`
 	Country string `json:"country,omitempty"`
 }
 
-// decodeJSON decodes a field into a value that may already hold defaults. It adds problems with the path of the
-// field.
+// decodeJSON decodes text into a value that may already hold defaults. Problems that it adds have the parameter path at,
+// followed by the path of the wrong member.
 func decodeJSON(text json.RawMessage, into any, problems *domain.Problems, at string) {
 	if len(text) == 0 {
 		return
@@ -148,7 +150,8 @@ func decodeJSON(text json.RawMessage, into any, problems *domain.Problems, at st
 	problems.Add(at, domain.CodeValidation, "%s", message)
 }
 
-// bulkOf returns the job that a request describes. each converts an item and adds the problems of the item.
+// bulkOf returns the job that the request body describes, and its decoded defaults. start creates an item from the
+// defaults. each converts an item and adds the problems of the item.
 func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *domain.Problems), start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem) (bulk.NewJob, *D, error) {
 	out := bulk.NewJob{Type: kind, Metadata: b.Metadata}
 	problems := b.problems
@@ -189,11 +192,11 @@ func bulkOf[D, T any](b *NewBulkOf[D, T], kind domain.BulkType, check func(*D, *
 	return out, base, nil
 }
 
-// checkDefaults validates the defaults by the rules of an item. A missing member is no problem, because items may
-// have it.
+// checkDefaults validates the defaults by the rules of an item. It ignores missing members, because the items may have
+// them.
 func checkDefaults[D, T any](text json.RawMessage, start func(*D) T, each func(*T, *domain.Problems) bulk.NewItem, problems *domain.Problems) {
 	var wrong domain.Problems
-	base := new(D) // a fresh copy, as for an item
+	base := new(D) // a separate copy of the defaults, because each changes it
 	decodeJSON(text, base, &wrong, "defaults")
 	one := start(base)
 	each(&one, &wrong)
@@ -223,7 +226,7 @@ func hasField(object json.RawMessage, path string) bool {
 	return true
 }
 
-// registerBulk registers the operations of bulk jobs.
+// registerBulk registers the routes for bulk jobs.
 func registerBulk(r *router.Router, jobs BulkJobs) {
 	s := &bulkHandlers{Router: r, jobs: jobs}
 	const tag, path = "Bulk", "/v1/bulk"
@@ -275,7 +278,7 @@ func (s *bulkHandlers) registerReads(tag, path string) {
 	}, router.HandleByID(domain.PrefixBulk, s.jobs, BulkJobs.CancelBulk, showBulk))
 }
 
-// BulkItem is an item of a bulk job in its API form.
+// BulkItem is an item of a bulk job as the API returns it.
 type BulkItem struct {
 	Object   string                `json:"object" enum:"bulk_item"`
 	BulkID   string                `json:"bulk_id"`
@@ -293,7 +296,7 @@ func showBulkItem(i *domain.BulkItem) *BulkItem {
 	return &BulkItem{Object: "bulk_item", BulkID: i.BulkID, Index: i.Index, Status: i.Status, ResultID: i.ResultID, Code: i.Code, Message: i.Message, Param: i.Param, Until: i.Until, Created: i.CreatedAt}
 }
 
-// showBulk returns the API form of a job, without internal members.
+// showBulk returns a copy of a job without the members that the API does not show.
 func showBulk(b *domain.Bulk) *domain.Bulk {
 	shown := *b
 	shown.Next, shown.Operator, shown.KeyID = 0, false, ""

@@ -19,13 +19,13 @@ type CampaignChanged struct {
 	WebhookSecret string `json:"webhook_secret,omitempty" doc:"Secret that signs deliveries to the new URLs. Only in this response."`
 }
 
-// DuplicateRequest is the request body for a duplicate.
+// DuplicateRequest is the request body of the operation that copies a campaign and its contacts into a new draft.
 type DuplicateRequest struct {
 	Name     string `json:"name,omitempty" doc:"Default: the name of the original campaign."`
 	Contacts *bool  `json:"contacts,omitempty" doc:"false: copy no contacts. Default: true."`
 }
 
-// RedialRequest is the request body for a redial.
+// RedialRequest is the request body of the operation that creates a draft from the contacts with some outcomes.
 type RedialRequest struct {
 	Outcomes []string `json:"outcomes" minItems:"1" maxItems:"20" nullable:"false" doc:"Outcomes of the contacts to call again." enum:"completed,confirmed,declined,voicemail,no_answer,busy,failed,skipped,expired,cancelled"`
 	Name     string   `json:"name,omitempty" doc:"Default: the name of the original campaign."`
@@ -90,7 +90,7 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 	})
 }
 
-// contactStates returns the states of a contact.
+// contactStates returns the names of all states that a contact can have.
 func contactStates() []string {
 	var out []string
 	for c := domain.ContactPending; c <= domain.ContactCancelled; c++ {
@@ -99,8 +99,8 @@ func contactStates() []string {
 	return out
 }
 
-// copyCampaign creates a draft from a campaign. may returns an error if the campaign cannot be copied in its state.
-// nil allows every campaign that has started.
+// copyCampaign creates a draft from a campaign and its contacts in the given states. check returns an error if the
+// campaign must not be copied. With a nil check, the campaign must have started.
 func (s *campaignHandlers) copyCampaign(
 	ctx context.Context, p domain.Principal, id, name string, states []string, check func(*domain.Campaign) error,
 ) (*router.Response[*CampaignMade], error) {
@@ -154,8 +154,8 @@ func changedFields(patch *router.Patch[NewCampaign]) []string {
 	return out
 }
 
-// changeCampaign applies a patch to a campaign if its status allows that. Only the patched members are validated,
-// because other stored settings may have become invalid.
+// changeCampaign returns a function that applies a patch to a campaign if the campaign's status allows the change.
+// The function validates the patched members only, because other stored settings may have become invalid.
 func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign], h validation.Limits) func(*domain.Campaign) error {
 	fields := changedFields(patch)
 	merged := router.PatchFunc(registry, patch, func(n *NewCampaign, c *domain.Campaign) error {
@@ -179,7 +179,7 @@ func changeCampaign(registry *router.Registry, patch *router.Patch[NewCampaign],
 	}
 }
 
-// checkChange returns invalid_state if the status of a campaign does not allow a change of the fields.
+// checkChange returns invalid_state if the campaign's status does not allow changes of the given fields.
 func checkChange(c *domain.Campaign, fields []string) error {
 	if c.Status.Final() {
 		return domain.Errorf(domain.CodeInvalidState, "A %s campaign cannot be changed.", c.Status).With("current_status", c.Status)
@@ -198,8 +198,8 @@ func checkChange(c *domain.Campaign, fields []string) error {
 	return nil
 }
 
-// PruneStored removes the stored values of a disabled retry, and the default time zone of calling hours in the test
-// environment. A patch that enables the retry or sets calling hours then gets the defaults of a new campaign.
+// PruneStored removes stored values that a merge patch must not keep. These are the values of a disabled retry, and the
+// default time zone of calling hours in the test environment. The patched members then get the defaults of a new campaign.
 func (*NewCampaign) PruneStored(current any, stored, patch map[string]any) {
 	retry, _ := stored["retry"].(map[string]any)
 	if on, _ := retry["enabled"].(bool); !on {

@@ -17,26 +17,28 @@ import (
 // Campaigns creates and controls campaigns.
 type Campaigns interface {
 	// CreateCampaign stores a campaign with at most 10,000 inline contacts. c has all members except Meta, and its
-	// status is draft or scheduled. An unknown agent or pathway is 422 with param. Each distinct URL of Webhooks
-	// becomes an endpoint of the campaign. secret signs the deliveries; for "" a secret is created.
+	// status is draft or scheduled. An unknown agent or pathway is a 422 error with param. Each distinct URL of Webhooks
+	// becomes a webhook endpoint of the campaign. secret signs the deliveries. If secret is "", the service creates one.
 	CreateCampaign(ctx context.Context, p domain.Principal, c *domain.Campaign, secret string, rows iter.Seq2[domain.RawContact, error]) (campaignsservice.CreatedCampaign, error)
-	// UpdateCampaign returns the secret of new webhook endpoints, "" without new ones.
+	// UpdateCampaign applies change to a campaign. It returns the signing secret of new webhook endpoints, or "" if the
+	// change adds no endpoint.
 	UpdateCampaign(ctx context.Context, p domain.Principal, id string, change func(*domain.Campaign) error) (c *domain.Campaign, secret string, err error)
-	// DeleteCampaign deletes a draft, or an ended campaign without live calls. Otherwise invalid_state.
+	// DeleteCampaign deletes a draft, or an ended campaign without live calls. Other campaigns are an invalid_state error.
 	DeleteCampaign(ctx context.Context, p domain.Principal, id string) error
-	// CopyCampaign creates a draft from a campaign and its contacts in one of the states. change adjusts the draft.
+	// CopyCampaign creates a draft with the settings of a campaign and its contacts that have one of the states. change
+	// adjusts the draft before it is stored.
 	CopyCampaign(ctx context.Context, p domain.Principal, id string, states []string, change func(*domain.Campaign) error) (campaignsservice.CreatedCampaign, error)
 	Campaign(ctx context.Context, p domain.Principal, id string) (*domain.Campaign, error)
 	ListCampaigns(ctx context.Context, p domain.Principal, q campaignsservice.Query) (record.Page[*domain.Campaign], error)
-	// The following four methods return the status object, also if the campaign is already in the target state.
-	// Otherwise invalid_state has current_status and allowed_from.
+	// The following four methods return the status object, also if the campaign already has the requested status.
+	// If the current status does not allow the change, the error is invalid_state with current_status and allowed_from.
 	StartCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	PauseCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	ResumeCampaign(ctx context.Context, p domain.Principal, id string) (domain.CampaignStatusObject, error)
 	CancelCampaign(ctx context.Context, p domain.Principal, id string, hangupActive bool) (domain.CampaignStatusObject, error)
 	// CampaignStatus returns the status object of a campaign.
 	CampaignStatus(ctx context.Context, p domain.Principal, id string) (*domain.CampaignStatusObject, error)
-	// CampaignProgress returns the progress of a campaign over time, oldest first, at most 101 marks.
+	// CampaignProgress returns at most 101 measurements of a campaign's progress, oldest first.
 	CampaignProgress(ctx context.Context, p domain.Principal, id string) ([]domain.ProgressMark, error)
 }
 
@@ -100,7 +102,7 @@ type NewCallerID struct {
 	Name   string `json:"name,omitempty"`
 }
 
-// NewTestMode are the settings of a test campaign's clock in a request body.
+// NewTestMode is the clock setting of a test campaign in a request body.
 type NewTestMode struct {
 	TimeFactor int `json:"time_factor" minimum:"1" maximum:"1440" doc:"Speed of the campaign's clock for schedule, calling hours, pacing and retries. Calls run in real time."`
 }
@@ -126,7 +128,7 @@ type NewCampaign struct {
 	Metadata       map[string]string `json:"metadata,omitempty"`
 }
 
-// copyTo copies the settings to a campaign without applying defaults.
+// copyTo copies the settings of the request body to c without applying defaults.
 func (n *NewCampaign) copyTo(c *domain.Campaign) {
 	c.Name, c.AgentID, c.PathwayID, c.Metadata = n.Name, n.AgentID, n.PathwayID, n.Metadata
 	c.Webhooks, c.DefaultCountry, c.FollowLatest = n.Webhooks, n.DefaultCountry, n.FollowLatest
@@ -166,8 +168,8 @@ func (n *NewCompliance) copyTo(c *domain.Compliance) {
 	}
 }
 
-// numberOrDefault returns a number that was sent, and 0 (the default) for nil. A sent 0 becomes -1, which
-// validation refuses.
+// numberOrDefault returns 0, which stands for the default, if the client sent no number. It turns a sent 0 into -1,
+// which validation refuses.
 func numberOrDefault(n *int) int {
 	switch {
 	case n == nil:
@@ -187,12 +189,12 @@ type CampaignMade struct {
 	WebhookSecret   string                 `json:"webhook_secret,omitempty" doc:"Secret that signs the campaign's webhooks. Only in this response."`
 }
 
-// CancelRequest is the request body for a cancellation.
+// CancelRequest is the request body of the operation that cancels a campaign.
 type CancelRequest struct {
 	HangupActive bool `json:"hangup_active,omitempty" doc:"true: live calls are hung up at once."`
 }
 
-// registerCampaigns registers the operations of campaigns.
+// registerCampaigns registers the HTTP operations that manage and control campaigns.
 func registerCampaigns(r *router.Router, campaigns Campaigns, forecasts Forecasts) {
 	s := &campaignHandlers{Router: r, campaigns: campaigns, forecasts: forecasts}
 	const tag, path = "Campaigns", "/v1/campaigns"
@@ -249,7 +251,7 @@ func (s *campaignHandlers) registerActions(tag, path string) {
 		})
 }
 
-// CampaignProgress is the progress of a campaign over time.
+// CampaignProgress is the response with the progress of a campaign over time.
 type CampaignProgress struct {
 	CampaignID string         `json:"campaign_id"`
 	Marks      []ProgressMark `json:"marks"`
@@ -312,7 +314,8 @@ func campaignMade(ctx context.Context, created campaignsservice.CreatedCampaign,
 	}, nil)
 }
 
-// newCampaign returns the campaign of a request with its defaults, and the limits by which it was validated.
+// newCampaign builds a draft campaign from a request body, applies the defaults and validates it. It also returns the
+// limits of the workspace that the validation used.
 func newCampaign(ctx context.Context, s router.Workspaces, p domain.Principal, n *NewCampaign) (*domain.Campaign, validation.Limits, error) {
 	limits, err := router.ValidationLimits(ctx, s, p)
 	if err != nil {
@@ -340,7 +343,7 @@ func inlineContacts(list []NewContact) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express, such as limits of the workspace.
 func (n *NewCampaign) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	_, _, err := newCampaign(ctx, s, p, n)
 	return err

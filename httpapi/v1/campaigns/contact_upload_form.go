@@ -17,10 +17,11 @@ import (
 	"github.com/callboard/callboard/httpapi/router"
 )
 
-// maxFormParts bounds the parts of a form before its file, and after it.
+// maxFormParts is the maximum number of form parts before the contact file, and also after the file.
 const maxFormParts = 20
 
-// rowsOfForm streams the rows of the file in a form. Form fields before the file name its columns; see targetField.
+// rowsOfForm streams the contacts from the file in a multipart form. Form fields before the file, such as
+// phone_column, say which file column holds which contact field.
 func (s *contactHandlers) rowsOfForm(b io.Reader, boundary string, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	if boundary == "" {
 		return nil, domain.Errorf(domain.CodeInvalidRequest, "The form has no boundary.")
@@ -61,15 +62,15 @@ func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.FormName() == "file" || part.FormName() == "contacts"
 }
 
-// targetField returns the contact field whose column a form part names: phone for phone_column. ok is false for
-// other parts.
+// targetField returns the contact field to which a form part assigns a file column. For the form part phone_column
+// the field is phone. ok is false for all other form parts.
 func targetField(part *multipart.Part) (field string, ok bool) {
 	field, ok = strings.CutSuffix(part.FormName(), columnParam)
 	return field, ok && slices.Contains(intake.BuiltinFields(), field)
 }
 
-// rowsThenParts yields the rows of the file, then reads the form parts after it. A second file or a column name
-// after the file is an error.
+// rowsThenParts yields the contacts of the file and then reads the form parts after the file. It yields an error if
+// another file or a column name follows.
 func rowsThenParts(form *multipart.Reader, rows iter.Seq2[domain.RawContact, error]) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for row, err := range rows {
@@ -99,7 +100,7 @@ func rowsThenParts(form *multipart.Reader, rows iter.Seq2[domain.RawContact, err
 	}
 }
 
-// formPart is a form part that reports errors of the form as request errors.
+// formPart reads a part of a multipart form and converts read errors to invalid_request errors of the API.
 type formPart struct{ io.Reader }
 
 func (f formPart) Read(p []byte) (int, error) {

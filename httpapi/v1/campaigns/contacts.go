@@ -23,24 +23,24 @@ import (
 type Contacts interface {
 	// ContactVariables returns the variables that the pathway of a campaign declares.
 	ContactVariables(ctx context.Context, p domain.Principal, campaignID string) ([]string, error)
-	// UploadContacts reads all rows and stores them in bounded memory. An error in the rows, such as a closed
-	// connection, ends the upload and is returned. A row with a Problem is only counted.
+	// UploadContacts reads and stores all contacts with bounded memory. An error of the row iterator, such as a closed
+	// connection, ends the upload and is returned. A contact row with a Problem is counted and not stored.
 	UploadContacts(ctx context.Context, p domain.Principal, campaignID string, upload contactlist.ContactRows) (contactlist.UploadSummary, error)
 	ListContacts(ctx context.Context, p domain.Principal, campaignID string, q contactsservice.Query) (record.Page[contactlist.Contact], error)
-	// ExportContacts returns the contacts in a state, or all for "", in the order of upload. Rows are read while
-	// the export runs, so they show later changes.
+	// ExportContacts returns the contacts with a status, or all for "", in the order of upload. The iterator reads the
+	// store while the export runs, so the export can include later changes.
 	ExportContacts(ctx context.Context, p domain.Principal, campaignID, status string) (contactlist.ContactsExport, error)
 	Contact(ctx context.Context, p domain.Principal, campaignID, contactID string) (contactlist.Contact, error)
-	// UpdateContact and DeleteContact change a contact that is pending or in retry_wait, otherwise invalid_state
-	// with current_status. A deleted contact counts as cancelled. A number that another contact has is
-	// already_exists.
+	// UpdateContact and DeleteContact change a contact that is pending or in retry_wait. Other states are an
+	// invalid_state error with current_status. A deleted contact counts as cancelled. A phone number that another
+	// contact of the campaign has is an already_exists error.
 	UpdateContact(ctx context.Context, p domain.Principal, campaignID, contactID string, change func(*domain.Contact) error) (contactlist.Contact, error)
 	DeleteContact(ctx context.Context, p domain.Principal, campaignID, contactID string) error
 	// ListUploads and Upload return uploads, including those in progress.
 	ListUploads(ctx context.Context, p domain.Principal, campaignID string, page record.PageQuery) (record.Page[*domain.Upload], error)
 	Upload(ctx context.Context, p domain.Principal, campaignID, id string) (*domain.Upload, error)
-	// CampaignResults returns all contacts in the order of upload. The rows can be read after the call has
-	// returned, until ctx ends.
+	// CampaignResults returns all contacts in the order of upload. The caller can iterate over the result rows after the
+	// method has returned, until ctx ends.
 	CampaignResults(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[contactlist.ResultRow, error], error)
 }
 
@@ -96,7 +96,7 @@ func registerContacts(r *router.Router, contacts Contacts) {
 	s.registerResults()
 }
 
-// OneContact names a contact in the path.
+// OneContact holds the path parameters that identify a contact of a campaign.
 type OneContact struct {
 	router.IDParam
 	ContactID string `path:"contact_id" doc:"The id of the contact."`
@@ -110,7 +110,7 @@ func (o OneContact) ids() (campaign, contact string, err error) {
 	return campaign, contact, err
 }
 
-// apply writes the settings to a contact.
+// apply copies the members of the request body to c.
 func (n *NewContact) apply(c *domain.Contact) error {
 	c.Phone, c.Context, c.Timezone, c.Country = n.Phone, n.Context, n.Timezone, n.Country
 	return nil
@@ -227,7 +227,7 @@ func (s *contactHandlers) addContacts(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		// The context has no timeout, because the body limits how slow the client may be.
+		// The context has no timeout. The reader of the request body already limits how slowly a client may send.
 		ctx, cancel := context.WithCancel(s.Context(v))
 		defer cancel()
 		summary, err := s.contacts.UploadContacts(ctx, v.Principal, id, contactlist.ContactRows{Rows: router.RowsThenDrain(router.BodyOf(c), rows), Columns: &columns.Mapping})
@@ -247,7 +247,7 @@ const (
 	maxColumnName = 1000 // maximum length in bytes
 )
 
-// setColumnName sets the column of the file that holds a field. An empty name sets nothing.
+// setColumnName records in names which file column holds a contact field. An empty column name changes nothing.
 func setColumnName(names intake.ColumnNames, field, column string) error {
 	if len(column) > maxColumnName {
 		var p domain.Problems
@@ -260,7 +260,7 @@ func setColumnName(names intake.ColumnNames, field, column string) error {
 	return nil
 }
 
-// rowsOf returns the contacts in a request body, by its content type.
+// rowsOf returns an iterator over the contacts in a request body. It decodes the body by its content type.
 func (s *contactHandlers) rowsOf(c *fiber.Ctx, as *intake.Columns) (iter.Seq2[domain.RawContact, error], error) {
 	b := router.BodyOf(c)
 	kind, params, err := mime.ParseMediaType(c.Get(fiber.HeaderContentType))

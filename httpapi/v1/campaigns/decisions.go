@@ -21,10 +21,10 @@ import (
 
 // Decisions reads the decision logs of campaigns.
 type Decisions interface {
-	// ListDecisions returns the decisions of a campaign about one number, or about all for "", in the order in
-	// which they were written.
+	// ListDecisions returns a campaign's decisions about one phone number, or all decisions if phone is "". The order is
+	// that of the log.
 	ListDecisions(ctx context.Context, p domain.Principal, campaignID, phone string, q record.PageQuery) (record.Page[decisionlist.Decision], error)
-	// Decisions returns the whole log. The rows can be read after the call has returned.
+	// Decisions returns an iterator over the whole decision log. The iterator remains valid after the method has returned.
 	Decisions(ctx context.Context, p domain.Principal, campaignID string) (iter.Seq2[decisionlist.Decision, error], error)
 	// VerifyDecisions checks the hash chain of the log.
 	VerifyDecisions(ctx context.Context, p domain.Principal, campaignID string) (decisions.DecisionsVerified, error)
@@ -102,7 +102,7 @@ func decisionColumns() []string {
 	}
 }
 
-// writeDecisions writes one CSV row per rule, because users filter by rule.
+// writeDecisions writes decisions as CSV. Each rule of a decision becomes a CSV row, so that users can filter by rule.
 func writeDecisions(rows iter.Seq2[decisionlist.Decision, error], w io.Writer) error {
 	stamp := func(t *time.Time) string {
 		if t == nil {

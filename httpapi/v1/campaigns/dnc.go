@@ -24,9 +24,10 @@ type DNCLists interface {
 	DNCList(ctx context.Context, p domain.Principal, id string) (*domain.DNCList, error)
 	ListDNCLists(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.DNCList], error)
 	UpdateDNCList(ctx context.Context, p domain.Principal, id string, change func(*domain.DNCList) error) (*domain.DNCList, error)
-	// DeleteDNCList returns invalid_state for the default list and for a list in use.
+	// DeleteDNCList deletes a list. It returns invalid_state for the default list and for a list that a campaign uses.
 	DeleteDNCList(ctx context.Context, p domain.Principal, id string) error
-	// ImportDNC reads all rows and stores them in bounded memory. Numbers before an error remain stored.
+	// ImportDNC reads and stores all numbers with bounded memory. If an error ends the import, the numbers that precede
+	// the error remain stored.
 	ImportDNC(ctx context.Context, p domain.Principal, id string, rows iter.Seq2[domain.RawNumber, error]) (dnc.DNCImport, error)
 	ListDNCEntries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[domain.DNCEntry], error)
 	DeleteDNCEntry(ctx context.Context, p domain.Principal, id, phone string) (e164 string, err error)
@@ -51,14 +52,14 @@ type DNCNumbers struct {
 	Entries []DNCNumber `json:"entries" nullable:"false" doc:"Numbers. An entry is an object, or the phone as a string."`
 }
 
-// TransformSchema allows a string in place of an entry object.
+// TransformSchema changes the JSON schema so that an entry can be an object or a string with the phone number.
 func (DNCNumbers) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	list := s.Properties["entries"]
 	list.Items = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, list.Items}}
 	return s
 }
 
-// DNCNumber is an entry of DNCNumbers.
+// DNCNumber is a phone number in a DNCNumbers request body.
 type DNCNumber struct {
 	Phone   string `json:"phone" example:"+12025550123"`
 	Country string `json:"country,omitempty" doc:"Country of a number without a country code, as an ISO 3166 code. Default: default_country of the workspace."`
@@ -71,7 +72,7 @@ type DNCEntryDeleted struct {
 	Deleted bool   `json:"deleted"`
 }
 
-// apply writes the settings to a list and validates the list.
+// apply copies name and metadata from the request body to l and validates them.
 func (n *NewDNCList) apply(l *domain.DNCList) error {
 	l.Name, l.Metadata = n.Name, n.Metadata
 	var p domain.Problems
@@ -183,7 +184,7 @@ func (s *dncListHandlers) importNumbers(c *fiber.Ctx) error {
 			return err
 		}
 		v := router.RequestOf(c.UserContext())
-		ctx, cancel := context.WithCancel(s.Context(v)) // without timeout: the body limits how slow the client may be
+		ctx, cancel := context.WithCancel(s.Context(v)) // no timeout: the reader of the body limits how slowly a client may send
 		defer cancel()
 		sum, err := s.lists.ImportDNC(ctx, v.Principal, id, router.RowsThenDrain(router.BodyOf(c), rows))
 		if err != nil {
@@ -193,7 +194,7 @@ func (s *dncListHandlers) importNumbers(c *fiber.Ctx) error {
 	})
 }
 
-// numbersOf returns the numbers in a request body, by its content type.
+// numbersOf returns an iterator over the phone numbers in a request body. It decodes the body by its content type.
 func (s *dncListHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, error], error) {
 	b := router.BodyOf(c)
 	kind := router.MediaType(c)
@@ -220,7 +221,7 @@ func (s *dncListHandlers) numbersOf(c *fiber.Ctx) (iter.Seq2[domain.RawNumber, e
 	return nil, domain.Errorf(domain.CodeUnsupportedMedia, "The body must be application/json, text/csv or text/plain.")
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules for name and metadata that the JSON schema cannot express.
 func (n *NewDNCList) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.DNCList{})
 }

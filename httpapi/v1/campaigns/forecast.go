@@ -11,8 +11,8 @@ import (
 	"github.com/callboard/callboard/service/forecast"
 )
 
-// NewAssumptions are assumptions about call results in a request body. Missing ones come from the workspace's
-// latest campaign calls.
+// NewAssumptions holds the client's assumptions about call results for a forecast. Missing assumptions are computed
+// from the workspace's latest campaign calls.
 type NewAssumptions struct {
 	AnswerRate       *float64 `json:"answer_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts that a person answers."`
 	VoicemailRate    *float64 `json:"voicemail_rate,omitempty" minimum:"0" maximum:"1" doc:"Share of attempts that a machine answers."`
@@ -25,10 +25,10 @@ type NewAssumptions struct {
 	VoicemailSeconds *float64 `json:"voicemail_seconds,omitempty" minimum:"0" maximum:"7200" doc:"Mean duration of a call with a machine."`
 }
 
-// Forecasts simulates campaigns.
+// Forecasts predicts the course of campaigns by simulation.
 type Forecasts interface {
-	// ForecastCampaign simulates the rest of a campaign with a virtual clock until ctx ends. Errors: unavailable
-	// while another forecast of the workspace runs, invalid_state for an ended campaign.
+	// ForecastCampaign simulates the remaining calls of a campaign with a virtual clock until ctx ends. Errors:
+	// unavailable while another forecast of the workspace runs, invalid_state for an ended campaign.
 	ForecastCampaign(ctx context.Context, p domain.Principal, id string, o forecast.Request) (*forecast.Simulation, error)
 	// ForecastDraft simulates a campaign that is not stored.
 	ForecastDraft(ctx context.Context, p domain.Principal, c *domain.Campaign, rows iter.Seq2[domain.RawContact, error], o forecast.Request) (*forecast.Simulation, error)
@@ -41,7 +41,7 @@ type SimulateRequest struct {
 	Assumptions *NewAssumptions `json:"assumptions,omitempty" doc:"Assumptions about the results of calls. Missing ones come from the workspace's latest campaign calls, or from defaults if there are fewer than 50 calls."`
 }
 
-// assumptions returns the known assumptions, replaced by the sent ones.
+// assumptions returns a with the values that the client sent in place of the computed ones.
 func (n *NewAssumptions) assumptions(a forecast.Assumptions) forecast.Assumptions {
 	if n == nil {
 		return a
@@ -71,7 +71,7 @@ func (n *NewAssumptions) assumptions(a forecast.Assumptions) forecast.Assumption
 	return a
 }
 
-// normalizeRates scales the rates that were not sent, so that all rates add up to 1.
+// normalizeRates scales the rates that the client did not send, so that all rates add up to 1.
 func (n *NewAssumptions) normalizeRates(a *forecast.Assumptions) {
 	sentSum, defaultSum := 0.0, 0.0
 	defaults := []*float64{}
@@ -106,10 +106,10 @@ func (n *NewAssumptions) normalizeRates(a *forecast.Assumptions) {
 	a.NoAnswerRate = max(0, 1-sentSum-defaultSum)
 }
 
-// roundingError is the tolerance for the sum of decimal rates.
+// roundingError is the tolerance in checkRates: decimal fractions that add up to 1 may exceed 1 in floating point.
 const roundingError = 1e-6
 
-// checkRates returns an error if the rates add up to more than 1.
+// checkRates returns a validation error if the rates that the client sent add up to more than 1.
 func (n *NewAssumptions) checkRates() error {
 	if n == nil {
 		return nil
@@ -142,7 +142,7 @@ func (s *campaignHandlers) registerForecasts() {
 	}, s.simulateDraft)
 }
 
-// SimulateDraftRequest is a new campaign with the options of its simulation.
+// SimulateDraftRequest is the request body of a simulation of a campaign that is not stored.
 type SimulateDraftRequest struct {
 	NewCampaign
 	SimulateRequest
@@ -160,7 +160,7 @@ func (s *campaignHandlers) simulateDraft(ctx context.Context, p domain.Principal
 	return router.Respond(s.forecasts.ForecastDraft(ctx, p, c, inlineContacts(in.Body.Contacts), o))
 }
 
-// simulationOrder returns the forecast that a request describes.
+// simulationOrder converts the request body to a forecast.Request and validates the assumed rates.
 func (r *SimulateRequest) simulationOrder() (forecast.Request, error) {
 	o := forecast.Request{Seed: uint64(r.Seed), Assume: r.Assumptions.assumptions} //nolint:gosec // the schema allows no negative seed
 	if r.StartAt != nil {

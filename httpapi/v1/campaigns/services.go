@@ -12,7 +12,7 @@ type Services struct {
 	BulkJobs  BulkJobs
 }
 
-// Register registers the operations of campaigns.
+// Register registers the HTTP operations of this package.
 func Register(r *router.Router, services Services) {
 	registerCampaigns(r, services.Campaigns, services.Forecasts)
 	registerContacts(r, services.Contacts)

@@ -47,7 +47,7 @@ func (Event) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// eventSchema returns the schema of one event type: the envelope with its payload.
+// eventSchema returns the schema of one event type: the envelope whose data member is the payload of this type.
 func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Schema {
 	payload := reflect.TypeOf(webhook.SamplePayload(t, &domain.Webhook{}, time.Time{}))
 	data := r.Schema(payload, true, payload.Name())
@@ -68,7 +68,7 @@ func eventSchema(r huma.Registry, t event.Type, envelope *huma.Schema) *huma.Sch
 	return s
 }
 
-// exampleAt returns the time of example events.
+// exampleAt returns the fixed time that example events in the OpenAPI document show.
 func exampleAt() time.Time { return time.Date(2026, time.January, 31, 9, 30, 0, 0, time.UTC) }
 
 // DescribeEvents adds the events to the webhooks section of the OpenAPI document.

@@ -101,8 +101,8 @@ func registerEvents(r *router.Router, events Events) {
 	})
 }
 
-// EventQuery returns the query for the parameters after and type. Its Types are empty if the credential may read
-// none of the requested types.
+// EventQuery builds the event query from the request parameters after and type. Types of the query is empty if the
+// credential may read none of the requested types.
 func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 	var problems domain.Problems
 	if after != "" {
@@ -122,7 +122,7 @@ func EventQuery(p domain.Principal, after, types string) (events.Query, error) {
 	return events.Query{After: after, Types: ReadableTypes(p, wanted)}, problems.Err()
 }
 
-// ReadableTypes returns the requested event types whose resource the credential may read.
+// ReadableTypes returns the event types that match a pattern in wanted and that the credential may read.
 func ReadableTypes(p domain.Principal, wanted []string) []string {
 	var names []string
 	for _, t := range event.Types() {
@@ -133,12 +133,12 @@ func ReadableTypes(p domain.Principal, wanted []string) []string {
 	return names
 }
 
-// MayReadType reports whether a credential may read the resource of an event type.
+// MayReadType reports whether a credential may read the kind of resource that an event type is about.
 func MayReadType(p domain.Principal, t event.Type) bool {
 	return slices.ContainsFunc(ReadersOf(t), func(need domain.Permission) bool { return access.Covers(p.Permissions, need) })
 }
 
-// ReadersOf returns the permissions that read the resource of an event type. One of them is enough.
+// ReadersOf returns the permissions that allow reading events of a type. A credential needs one of them.
 func ReadersOf(t event.Type) []domain.Permission {
 	if t == event.CampaignCallCompleted { // the event is a row of the campaign results
 		return []domain.Permission{domain.CallsRead, domain.AnalyticsRead}

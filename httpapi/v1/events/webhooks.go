@@ -16,27 +16,28 @@ import (
 
 // Webhooks manages webhook endpoints.
 type Webhooks interface {
-	// CreateWebhook returns the endpoint with its secret, which is created if empty. The API shows the secret once.
-	// A URL at a forbidden address is 422 invalid_url.
+	// CreateWebhook stores an endpoint and returns it with its secret. It creates the secret if w has none. The API shows
+	// the secret once. A URL at a forbidden address is a 422 invalid_url error.
 	CreateWebhook(ctx context.Context, p domain.Principal, w *domain.Webhook) (*domain.Webhook, error)
 	Webhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	ListWebhooks(ctx context.Context, p domain.Principal, q webhooksservice.Query) (record.Page[*domain.Webhook], error)
 	UpdateWebhook(ctx context.Context, p domain.Principal, id string, change func(*domain.Webhook) error) (*domain.Webhook, error)
-	// RotateWebhook is UpdateWebhook with a new secret, which is created if empty and replaces the old one after
-	// overlap. The result has the new secret.
+	// RotateWebhook changes an endpoint like UpdateWebhook and also replaces its secret. An empty secret creates a random
+	// one. The old secret stays valid for overlap. The returned endpoint has the new secret.
 	RotateWebhook(ctx context.Context, p domain.Principal, id, secret string, overlap time.Duration, change func(*domain.Webhook) error) (*domain.Webhook, error)
 	DeleteWebhook(ctx context.Context, p domain.Principal, id string) error
 }
 
-// Deliveries controls and reads the deliveries to an endpoint.
+// Deliveries controls webhook endpoints and reads the log of their deliveries.
 type Deliveries interface {
 	PauseWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	ResumeWebhook(ctx context.Context, p domain.Principal, id string) (*domain.Webhook, error)
 	WebhookLog(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error)
 	FailedDeliveries(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.Delivery], error)
-	// ReplayWebhook delivers events again with their own ids, starting with the first attempt.
+	// ReplayWebhook delivers past events again. Each event keeps its id and gets the full number of attempts.
 	ReplayWebhook(ctx context.Context, p domain.Principal, id string, o webhooksservice.ReplayOrder) (webhooksservice.Replay, error)
-	// TestWebhook makes one attempt with webhook.test, or with a sample event of type t, and returns its result.
+	// TestWebhook makes one delivery attempt and returns its result. It sends the event webhook.test, or a sample event
+	// of type t if t is set.
 	TestWebhook(ctx context.Context, p domain.Principal, id string, t event.Type) (webhooksservice.TestResult, error)
 }
 
@@ -55,7 +56,7 @@ type NewWebhook struct {
 	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Filters for these events. An event passes if it matches one entry of each list."`
 	Secret   string               `json:"secret,omitempty" doc:"Secret that signs deliveries. Default: Callboard creates one."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
-	// RetryTimeFactor applies to endpoints of the test environment.
+	// RetryTimeFactor can be set only for endpoints of the test environment.
 	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries (30 seconds, 2 minutes, 10 minutes, 1 hour): 1440 makes all five attempts within 3 seconds. Default: 1."`
 }
 
@@ -65,17 +66,17 @@ type WebhookUpdate struct {
 	Events   []string             `json:"events" nullable:"false" doc:"Event types, categories such as call.*, or *."`
 	Filters  *domain.EventFilters `json:"filters,omitempty" doc:"Filters for these events. An event passes if it matches one entry of each list."`
 	Metadata map[string]string    `json:"metadata,omitempty"`
-	// RetryTimeFactor applies to endpoints of the test environment.
+	// RetryTimeFactor can be set only for endpoints of the test environment.
 	RetryTimeFactor int `json:"retry_time_factor,omitempty" minimum:"1" maximum:"1440" doc:"With test keys only. Divides the delays before retries. null: the documented delays."`
-	// Secret and SecretOverlapHours rotate the secret.
+	// Secret and SecretOverlapHours request the rotation of the signing secret.
 	Secret             string `json:"secret,omitempty" doc:"New secret. null: Callboard creates one. Only this response contains the secret."`
 	SecretOverlapHours *int   `json:"secret_overlap_hours,omitempty" minimum:"0" maximum:"168" doc:"With secret: how many hours the old secret still signs X-Svc-Signature, while the new one signs X-Svc-Signature-Next. 0: none. Default: 24."`
 }
 
-// PruneStored excludes the stored secret from the merge, because the secret changes by rotation only.
+// PruneStored excludes the stored secret from the merge patch, because only a rotation changes the secret.
 func (*WebhookUpdate) PruneStored(_ any, stored, _ map[string]any) { delete(stored, "secret") }
 
-// LogEntry is a delivery in the log of an endpoint.
+// LogEntry is a delivery in an endpoint's delivery log, as the API shows it.
 type LogEntry struct {
 	EventID        string               `json:"event_id"`
 	EventType      string               `json:"event_type"`
@@ -97,7 +98,7 @@ type Logs struct {
 	NextCursor *string    `json:"next_cursor"`
 }
 
-// FailedEvent is an event whose delivery has failed finally.
+// FailedEvent is an event whose delivery has failed after its last attempt.
 type FailedEvent struct {
 	EventID       string     `json:"event_id"`
 	EventType     string     `json:"event_type"`
@@ -112,7 +113,7 @@ type TestRequest struct {
 	EventType string `json:"event_type,omitempty" doc:"Event type of the sample to send. Default: webhook.test."`
 }
 
-// filtersOf returns a copy of the filters that validation may change, nil if every event passes.
+// filtersOf returns a copy of the filters, which validation may change. It returns nil if f filters nothing.
 func filtersOf(f *domain.EventFilters) *domain.EventFilters {
 	if f.IsEmpty() {
 		return nil
@@ -141,7 +142,7 @@ func failedEvent(d *domain.Delivery) FailedEvent {
 	}
 }
 
-// webhook returns the endpoint that a request describes.
+// webhook builds the endpoint from the request body and validates it.
 func (n *NewWebhook) webhook(p domain.Principal) (*domain.Webhook, error) {
 	w := &domain.Webhook{
 		URL: n.URL, Events: n.Events, Filters: filtersOf(n.Filters), Secret: n.Secret, Status: domain.WebhookActive,
@@ -226,7 +227,7 @@ func (s *webhookHandlers) rotateWebhook(ctx context.Context, p domain.Principal,
 	return router.Respond(s.webhooks.RotateWebhook(ctx, p, id, n.Secret, time.Duration(hours)*time.Hour, router.PatchFunc(s.Registry, patch, (*WebhookUpdate).applyRotated)))
 }
 
-// apply writes the settings to an endpoint and validates the endpoint.
+// apply copies the patched settings to w and validates w. It is for patches without a new secret.
 func (n *WebhookUpdate) apply(w *domain.Webhook) error {
 	if n.SecretOverlapHours != nil {
 		var problems domain.Problems
@@ -236,7 +237,8 @@ func (n *WebhookUpdate) apply(w *domain.Webhook) error {
 	return n.applyRotated(w)
 }
 
-// applyRotated is apply for a patch that also changes the secret. It validates the secret.
+// applyRotated copies the patched settings to w and validates them together with the new secret. The caller stores the
+// secret by a rotation.
 func (n *WebhookUpdate) applyRotated(w *domain.Webhook) error {
 	w.URL, w.Events, w.Filters, w.Metadata, w.RetryTimeFactor = n.URL, n.Events, filtersOf(n.Filters), n.Metadata, n.RetryTimeFactor
 	checked := *w
@@ -322,7 +324,7 @@ func (s *webhookHandlers) testWebhook(ctx context.Context, p domain.Principal, i
 	return router.Respond(s.deliveries.TestWebhook(ctx, p, id, kind))
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express, such as the form of the URL.
 func (n *NewWebhook) CheckRules(_ context.Context, _ router.Workspaces, p domain.Principal) error {
 	_, err := n.webhook(p)
 	return err

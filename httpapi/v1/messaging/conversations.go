@@ -17,13 +17,13 @@ type conversationHandlers struct {
 	conversations Conversations
 }
 
-// Conversations are conversations of agents by text message.
+// Conversations manages the SMS conversations that agents have with contacts.
 type Conversations interface {
 	Conversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
 	ListConversations(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error)
-	// CloseConversation closes a conversation. It has no effect on an ended one.
+	// CloseConversation ends an open conversation. It returns an ended conversation unchanged.
 	CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
-	// DeleteConversation returns invalid_state while the conversation is open.
+	// DeleteConversation deletes an ended conversation. It returns invalid_state while the conversation is open.
 	DeleteConversation(ctx context.Context, p domain.Principal, id string) error
 }
 

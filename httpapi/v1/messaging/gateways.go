@@ -14,16 +14,16 @@ import (
 
 // Gateways manages SMS gateways, which carry text messages over HTTP.
 type Gateways interface {
-	// CreateSMSGateway creates a gateway, and its secret if empty. Errors: invalid_state for a test key, 422
-	// invalid_url for a URL at a forbidden address.
+	// CreateSMSGateway stores a gateway. It creates the gateway's secret if g has none. Errors: invalid_state for a test
+	// key, 422 invalid_url for a URL at a forbidden address.
 	CreateSMSGateway(ctx context.Context, p domain.Principal, g *domain.SMSGateway) (*domain.SMSGateway, error)
 	SMSGateway(ctx context.Context, p domain.Principal, id string) (*domain.SMSGateway, error)
 	ListSMSGateways(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.SMSGateway], error)
-	// UpdateSMSGateway changes a gateway. An empty secret is replaced by a new one.
+	// UpdateSMSGateway applies change to a gateway. If the changed gateway has an empty secret, it gets a new one.
 	UpdateSMSGateway(ctx context.Context, p domain.Principal, id string, change func(*domain.SMSGateway) error) (*domain.SMSGateway, error)
 	DeleteSMSGateway(ctx context.Context, p domain.Principal, id string) error
-	// SMSGatewayEvents processes events of a gateway and returns one result per event. After an error some events
-	// may be stored; all of them may be sent again.
+	// SMSGatewayEvents processes events that a gateway reports and returns a result for each event. After an error some of
+	// the events may be stored. The gateway can safely send all of them again.
 	SMSGatewayEvents(ctx context.Context, p domain.Principal, id string, all []sms.GatewayEvent) ([]sms.GatewayResult, error)
 }
 
@@ -44,7 +44,7 @@ type NewSMSGateway struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a gateway and validates the gateway.
+// apply copies the settings of the request body to g and validates g.
 func (n *NewSMSGateway) apply(g *domain.SMSGateway) error {
 	g.Name, g.URL, g.Secret, g.Prefixes, g.Priority, g.Metadata = n.Name, n.URL, n.Secret, n.Prefixes, n.Priority, n.Metadata
 	return validation.SMSGateway(g).Err()
@@ -68,7 +68,7 @@ type SMSGatewayEvents struct {
 	Events []SMSGatewayEvent `json:"events" nullable:"false" minItems:"1" maxItems:"100" doc:"1 to 100 events, in the order of processing."`
 }
 
-// SMSGatewayResult is the result of one event.
+// SMSGatewayResult is the result of processing one gateway event.
 type SMSGatewayResult struct {
 	Index     int               `json:"index" doc:"Index of the event, from 0."`
 	MessageID string            `json:"message_id,omitempty" doc:"The created or changed message; empty after an error."`
@@ -76,7 +76,7 @@ type SMSGatewayResult struct {
 	Error     *domain.BulkError `json:"error,omitempty" doc:"Final error of the event; do not send the event again."`
 }
 
-// SMSGatewayResults are the results of all events.
+// SMSGatewayResults is the response with the results of all gateway events of a request.
 type SMSGatewayResults struct {
 	Results []SMSGatewayResult `json:"results" doc:"One result for each event, in the same order."`
 }
@@ -169,7 +169,8 @@ func (s *gatewayHandlers) gatewayEvents(ctx context.Context, p domain.Principal,
 	return &router.Response[SMSGatewayResults]{Body: out}, nil
 }
 
-// gatewayEvent returns the domain form of an event and adds its problems.
+// gatewayEvent converts a reported event to its domain form. It adds validation errors to p, with at as the prefix of
+// the parameter names.
 func (e *SMSGatewayEvent) gatewayEvent(p *domain.Problems, at, country string) sms.GatewayEvent {
 	o := sms.GatewayEvent{Type: e.Type, MessageID: e.MessageID, ID: e.ID, Body: e.Body, Media: e.Media, ErrorCode: e.ErrorCode, ErrorMessage: e.ErrorMessage}
 	validation.Text(p, at+"error_code", e.ErrorCode, false, 64)
@@ -195,7 +196,7 @@ func (e *SMSGatewayEvent) gatewayEvent(p *domain.Problems, at, country string) s
 	return o
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express, such as the form of the URL.
 func (n *NewSMSGateway) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.SMSGateway{})
 }

@@ -13,12 +13,12 @@ import (
 
 // Messages sends and reads text messages.
 type Messages interface {
-	// SendMessage returns the message with the status queued. Errors: destination_not_allowed, recipient_opted_out,
-	// dnc_blocked, spend_cap_reached, and no_sms_route without a trunk or gateway for messages.
+	// SendMessage queues a message and returns it with the status queued. Errors: destination_not_allowed,
+	// recipient_opted_out, dnc_blocked, spend_cap_reached, and no_sms_route if no trunk or gateway carries messages.
 	SendMessage(ctx context.Context, p domain.Principal, o domain.NewMessage) (*domain.Message, error)
 	Message(ctx context.Context, p domain.Principal, id string) (*domain.Message, error)
 	ListMessages(ctx context.Context, p domain.Principal, q sms.MessageQuery) (record.Page[*domain.Message], error)
-	// DeleteMessage returns invalid_state while the message is being delivered.
+	// DeleteMessage deletes a message. It returns invalid_state while the message is being delivered.
 	DeleteMessage(ctx context.Context, p domain.Principal, id string) error
 	// TestInboundMessage lets the test carrier send a message to the workspace and returns the received message.
 	TestInboundMessage(ctx context.Context, p domain.Principal, o sms.InboundMessage) (*domain.Message, error)
@@ -41,7 +41,7 @@ type NewMessage struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// TestMessage is a message that the test carrier sends.
+// TestMessage is the request body with which a client lets the test carrier send a message.
 type TestMessage struct {
 	From string `json:"from" example:"+15005550000"`
 	To   string `json:"to" example:"+15005550100"`
@@ -83,7 +83,7 @@ func (s *messageHandlers) sendSMS(ctx context.Context, p domain.Principal, in *s
 	return router.RespondCreated(ctx, sent.Public(), nil)
 }
 
-// Order returns the message that a request describes and adds its problems.
+// Order converts the request body to a message to send. It adds validation errors to problems.
 func (b *NewMessage) Order(problems *domain.Problems) domain.NewMessage {
 	o := domain.NewMessage{To: b.To, From: b.From, Body: b.Body, Media: b.Media, Context: b.Context, Metadata: b.Metadata}
 	validation.Text(problems, "to", b.To, true, 64)

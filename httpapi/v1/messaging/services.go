@@ -9,7 +9,7 @@ type Services struct {
 	Gateways      Gateways
 }
 
-// Register registers the operations of text messages.
+// Register registers the HTTP operations of this package.
 func Register(r *router.Router, services Services) {
 	registerMessages(r, services.Messages)
 	registerConversations(r, services.Conversations)

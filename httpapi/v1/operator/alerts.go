@@ -21,16 +21,17 @@ type alertHandlers struct {
 // Alerts manages the alert rules of operators and lists alerts. The handlers have checked that the principal is an
 // operator.
 type Alerts interface {
-	// CreateAlertRule returns 422 with param for an unknown workspace, and for mail addresses without a configured
-	// mail server.
+	// CreateAlertRule stores a rule. It returns a 422 error with param for an unknown workspace, and for mail addresses
+	// if no mail server is configured.
 	CreateAlertRule(ctx context.Context, p domain.Principal, r *domain.AlertRule) (*domain.AlertRule, error)
 	AlertRule(ctx context.Context, p domain.Principal, id string) (*domain.AlertRule, error)
 	ListAlertRules(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.AlertRule], error)
 	UpdateAlertRule(ctx context.Context, p domain.Principal, id string, change func(*domain.AlertRule) error) (*domain.AlertRule, error)
-	// DeleteAlertRule deletes a rule and its alerts without notifications.
+	// DeleteAlertRule deletes a rule and its alerts. It sends no notifications.
 	DeleteAlertRule(ctx context.Context, p domain.Principal, id string) error
 	ListAlerts(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Alert], error)
-	// TestAlertRule sends test notifications and waits for the mail server's answers.
+	// TestAlertRule sends a test event and a test mail to each address of a rule. It waits for the mail server's
+	// responses.
 	TestAlertRule(ctx context.Context, p domain.Principal, id string) (alertsservice.AlertTest, error)
 }
 
@@ -49,7 +50,7 @@ type NewAlertRule struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a rule and validates the rule.
+// apply copies the settings of the request body to r and validates r. The kind of a stored rule cannot change.
 func (n *NewAlertRule) apply(r *domain.AlertRule) error {
 	if r.Kind != "" && n.Kind != string(r.Kind) {
 		p := &domain.Problems{}
@@ -144,7 +145,7 @@ func registerAlerts(r *router.Router, alerts Alerts) {
 	})
 }
 
-// alertRule returns the validated id of a rule that an operator names.
+// alertRule checks that the principal is an operator and returns the validated alert rule id.
 func alertRule(p domain.Principal, text string) (string, error) {
 	if err := router.RequireOperator(p); err != nil {
 		return "", err
@@ -152,7 +153,7 @@ func alertRule(p domain.Principal, text string) (string, error) {
 	return router.PathID(domain.PrefixAlertRule, text)
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express.
 func (n *NewAlertRule) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.AlertRule{})
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/service/operator"
 )
 
-// Routes that concern one node. The cluster forwards them to that node.
+// Routes of operations on one node. The cluster forwards a request to the node that the request names.
 const (
 	DrainRoute   = "POST " + operatorPath + "/drain"
 	UndrainRoute = "POST " + operatorPath + "/undrain"
@@ -18,25 +18,25 @@ const (
 
 const operatorPath = "/v1/operator"
 
-// Node controls this node. The handlers have checked that the principal is an operator.
+// Node executes operators' commands on this node. The handlers have checked that the principal is an operator.
 type Node interface {
-	// StopDialling stops all outbound calls as soon as it returns, also across restarts, until ResumeDialling. Both
-	// methods can be repeated.
+	// StopDialling prevents new outbound calls from the moment it returns, also after restarts, until ResumeDialling.
+	// Repeated calls of StopDialling and of ResumeDialling are allowed.
 	StopDialling(ctx context.Context, p domain.Principal, reason string) (load.DiallingNow, error)
 	ResumeDialling(ctx context.Context, p domain.Principal) (load.DiallingNow, error)
-	// DrainNode refuses new calls on this node until UndrainNode or the end of the process.
+	// DrainNode makes this node refuse new calls until UndrainNode or the end of the process.
 	DrainNode(ctx context.Context, p domain.Principal) (load.DrainNow, error)
 	UndrainNode(ctx context.Context, p domain.Principal) (load.DrainNow, error)
 }
 
 // Cluster returns the load of the installation.
 type Cluster interface {
-	// Load returns the load of all shards and of the nodes, at most a second old.
+	// Load returns the load of all shards and of all nodes. The figures are at most a second old.
 	Load(ctx context.Context) (*load.Report, []*load.NodeNow, error)
-	// ResetLoad drops the cached load after a change that the load shows.
+	// ResetLoad drops the cached load. Handlers call it after a change that the load report must show at once.
 	ResetLoad()
-	// OwnsNode reports whether a node id is that of this node. Errors: not_found, and invalid_state if the node
-	// owns no shard.
+	// OwnsNode reports whether id is the id of this node. Errors: not_found for an unknown id, and invalid_state if the
+	// named node owns no shard.
 	OwnsNode(id string) (bool, error)
 }
 
@@ -45,7 +45,7 @@ type DiallingStop struct {
 	Reason string `json:"reason,omitempty" maxLength:"200" doc:"Reason, which is shown while dialing is stopped."`
 }
 
-// NodeChoice names a node in a request body.
+// NodeChoice is the request body that names the node for an operation.
 type NodeChoice struct {
 	NodeID string `json:"node_id,omitempty" maxLength:"64" doc:"The id of a node, see /v1/operator/nodes. Default: the node that owns the operator's own workspace."`
 }
@@ -128,8 +128,8 @@ func registerNodes(r *router.Router, node Node, cluster Cluster) {
 	}, s.handleNode(Node.UndrainNode))
 }
 
-// handleNode returns the handler of an operation on this node. The cluster has already forwarded requests for other
-// nodes.
+// handleNode returns a handler that executes do on this node. The cluster has already forwarded requests that name
+// another node.
 func (s *nodeHandlers) handleNode(do func(Node, context.Context, domain.Principal) (load.DrainNow, error)) func(context.Context, domain.Principal, *struct{ Body *NodeChoice }) (*router.Response[load.DrainNow], error) {
 	return func(ctx context.Context, p domain.Principal, in *struct{ Body *NodeChoice }) (*router.Response[load.DrainNow], error) {
 		if err := router.RequireOperator(p); err != nil {

@@ -11,9 +11,9 @@ import (
 
 // Quarantine controls the quarantine of a store that was restored from a backup.
 type Quarantine interface {
-	// Quarantine reports whether the store is in quarantine. It lists what may have been sent since the backup.
+	// Quarantine returns whether the store is in quarantine, and which actions may have been executed since the backup.
 	Quarantine(ctx context.Context, p domain.Principal) (*restorequarantine.Quarantine, error)
-	// EndQuarantine releases the store and restarts the service. Without a quarantine it changes nothing.
+	// EndQuarantine ends the quarantine of the store and restarts the service. Without a quarantine it changes nothing.
 	EndQuarantine(ctx context.Context, p domain.Principal) (*restorequarantine.Quarantine, error)
 }
 

@@ -16,7 +16,7 @@ type Services struct {
 	Node          Node
 }
 
-// Register registers the operations of operators.
+// Register registers the HTTP operations of this package.
 func Register(r *router.Router, services Services, cluster Cluster) {
 	registerWorkspaces(r, services)
 	registerQuarantine(r, services.Quarantine)

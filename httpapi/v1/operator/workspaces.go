@@ -30,25 +30,27 @@ type workspaceHandlers struct {
 // Workspaces manages the workspaces of the installation. The handlers have checked that the principal is an
 // operator.
 type Workspaces interface {
-	// CreateWorkspace stores a workspace and creates its first API key. The secret text of the key is not stored.
+	// CreateWorkspace stores a workspace and creates its first API key. text is the secret text of the key, which is not
+	// stored.
 	CreateWorkspace(ctx context.Context, w *domain.Workspace) (made *domain.Workspace, key *domain.APIKey, text string, err error)
 	UpdateWorkspace(ctx context.Context, p domain.Principal, change func(*domain.Workspace) error) (*domain.Workspace, error)
 	AnyWorkspace(ctx context.Context, id string) (*domain.Workspace, error)
 	ListWorkspaces(ctx context.Context, q record.PageQuery) (record.Page[*domain.Workspace], error)
-	// DeleteWorkspace deletes a workspace. Its credentials are refused as soon as the method returns. The
-	// principal's own workspace is invalid_state.
+	// DeleteWorkspace deletes a workspace. Credentials of the workspace, such as API keys, are refused as soon as the
+	// method returns. Deleting the principal's own workspace is an invalid_state error.
 	DeleteWorkspace(ctx context.Context, p domain.Principal, id string) error
 }
 
 // Numbers manages the phone numbers of all workspaces.
 type Numbers interface {
-	// ListNumbersByStatus returns the phone numbers of a workspace's live environment with a status, or all for "".
+	// ListNumbersByStatus returns the phone numbers of a workspace's live environment that have the given status. The
+	// status "" returns all numbers.
 	ListNumbersByStatus(ctx context.Context, workspaceID string, status domain.NumberStatus, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
 	// ApproveNumber activates a pending number.
 	ApproveNumber(ctx context.Context, workspaceID, id string) (*domain.PhoneNumber, error)
 }
 
-// WorkspaceCreated is a new workspace with its first API key.
+// WorkspaceCreated is the response with a new workspace and its first API key.
 type WorkspaceCreated struct {
 	domain.Workspace
 	KeyID string `json:"key_id" doc:"The first API key."`
@@ -108,7 +110,7 @@ func registerWorkspaces(r *router.Router, services Services) {
 	s.registerTrunks()
 }
 
-// registerNumbers registers the operations with which operators approve numbers.
+// registerNumbers registers the HTTP operations with which operators list and approve phone numbers.
 func (s *workspaceHandlers) registerNumbers() {
 	const tag, path = "Workspaces", "/v1/workspaces/{id}/phone-numbers"
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path, ID: "listAnyNumbers", Tag: tag, Summary: "List the numbers of a workspace of the installation", Description: "Operators only. Numbers of the live environment."},
@@ -185,7 +187,7 @@ func (s *workspaceHandlers) registerTrunks() {
 	})
 }
 
-// asWorkspace returns a principal that acts for an operator in the live environment of another workspace.
+// asWorkspace returns a principal with which an operator acts in the live environment of another workspace.
 func (s *workspaceHandlers) asWorkspace(ctx context.Context, p domain.Principal, workspaceID string) (domain.Principal, error) {
 	w, err := s.workspaceByID(ctx, p, workspaceID)
 	if err != nil {
@@ -194,7 +196,7 @@ func (s *workspaceHandlers) asWorkspace(ctx context.Context, p domain.Principal,
 	return domain.Principal{WorkspaceID: w.ID, Environment: domain.Live, Operator: true, KeyID: p.KeyID}, nil
 }
 
-// workspaceByID returns the workspace that an operator names.
+// workspaceByID checks that the principal is an operator and returns the workspace with the given id.
 func (s *workspaceHandlers) workspaceByID(ctx context.Context, p domain.Principal, text string) (*domain.Workspace, error) {
 	if err := router.RequireOperator(p); err != nil {
 		return nil, err

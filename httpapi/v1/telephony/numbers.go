@@ -16,8 +16,8 @@ import (
 
 // Numbers manages the phone numbers of a workspace.
 type Numbers interface {
-	// CreateNumber returns already_exists if any workspace has the number. An unknown agent or trunk is 422 with
-	// param.
+	// CreateNumber stores a phone number. It returns already_exists if any workspace has the number. An unknown agent or
+	// trunk is a 422 error with param.
 	CreateNumber(ctx context.Context, p domain.Principal, n *domain.PhoneNumber) (*domain.PhoneNumber, error)
 	Number(ctx context.Context, p domain.Principal, id string) (*domain.PhoneNumber, error)
 	ListNumbers(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.PhoneNumber], error)
@@ -27,8 +27,8 @@ type Numbers interface {
 
 // TestCalls places calls from the test carrier.
 type TestCalls interface {
-	// TestInboundCall lets the test carrier call a number of the test environment, and returns the call. An
-	// unassigned number is validation_error with param to.
+	// TestInboundCall lets the test carrier call a number of the test environment, and returns the call. A number that
+	// is not in the workspace is a validation_error with param to.
 	TestInboundCall(ctx context.Context, p domain.Principal, o callsservice.InboundTest) (*domain.Call, error)
 }
 
@@ -49,8 +49,8 @@ type NewNumber struct {
 	Metadata   map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a number and validates the number. country is the country of numbers without a
-// country code.
+// apply copies the settings of the request body to x and validates x. country is the default country for a number
+// without a country code.
 func (n *NewNumber) apply(x *domain.PhoneNumber, country string) error {
 	x.AgentID, x.TrunkID, x.SMSEnabled, x.Metadata = n.AgentID, n.TrunkID, n.SMSEnabled, n.Metadata
 	return validation.Number(x, country).Err()
@@ -74,7 +74,7 @@ func registerNumbers(r *router.Router, numbers Numbers, testCalls TestCalls) {
 	}, s.testInbound)
 }
 
-// TestInbound is a call that the test carrier places.
+// TestInbound is the request body with which a client lets the test carrier place a call.
 type TestInbound struct {
 	To            string `json:"to" example:"+12025550100" doc:"A number of the test environment."`
 	From          string `json:"from,omitempty" default:"+15005550000" doc:"Caller ID: a number, or anonymous."`
@@ -143,7 +143,7 @@ func (s *numberHandlers) updateNumber(ctx context.Context, p domain.Principal, i
 	return router.Respond(s.numbers.UpdateNumber(ctx, p, id, router.PatchFunc(s.Registry, &in.Body, func(n *NewNumber, x *domain.PhoneNumber) error { return n.apply(x, "") })))
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express, such as the form of the number.
 func (n *NewNumber) CheckRules(ctx context.Context, s router.Workspaces, p domain.Principal) error {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {

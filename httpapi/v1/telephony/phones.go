@@ -11,13 +11,15 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Phones manages the SIP phones of a workspace. Returned phones have Status and Contacts of their registrations.
+// Phones manages the SIP phones of a workspace. Status and Contacts of a returned phone come from its current SIP
+// registrations.
 type Phones interface {
-	// CreatePhone creates a phone, and its password if empty. already_exists has the param extension or username.
+	// CreatePhone stores a phone. It creates the password if x has none. An already_exists error names extension or
+	// username as param.
 	CreatePhone(ctx context.Context, p domain.Principal, x *domain.Phone) (*domain.Phone, error)
 	Phone(ctx context.Context, p domain.Principal, id string) (*domain.Phone, error)
 	ListPhones(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Phone], error)
-	// UpdatePhone changes a phone. Another password or username ends its registrations.
+	// UpdatePhone applies change to a phone. A new password or username ends the phone's SIP registrations.
 	UpdatePhone(ctx context.Context, p domain.Principal, id string, change func(*domain.Phone) error) (*domain.Phone, error)
 	DeletePhone(ctx context.Context, p domain.Principal, id string) error
 }
@@ -44,14 +46,15 @@ type NewPhone struct {
 	Metadata    map[string]string `json:"metadata,omitempty"`
 }
 
-// apply writes the settings to a phone and validates the phone.
+// apply copies the settings of the request body to x and validates x.
 func (n *NewPhone) apply(x *domain.Phone) error {
 	x.Extension, x.Username, x.Password, x.Name, x.Metadata = n.Extension, n.Username, n.Password, n.Name, n.Metadata
 	x.Codecs, x.DTMF, x.SRTP, x.KeysInClear, x.NAT, x.Transport = slices.Clone(n.Codecs), n.DTMF, n.SRTP, n.KeysInClear, n.NAT, n.Transport
 	return validation.PhoneRecord(x).Err()
 }
 
-// PruneStored makes a user name that equals the extension follow a changed extension.
+// PruneStored drops a stored user name that equals the extension. After a change of the extension, the user name then
+// defaults to the new extension.
 func (*NewPhone) PruneStored(_ any, stored, _ map[string]any) {
 	if stored["username"] == stored["extension"] {
 		delete(stored, "username")
@@ -106,7 +109,8 @@ func (s *phoneHandlers) createPhone(ctx context.Context, p domain.Principal, in 
 	return router.RespondCreated(ctx, shownPhone(created, in.Body.Password), nil)
 }
 
-// shownPhone returns the API form of a phone. It includes the password if the client did not choose it.
+// shownPhone returns the API form of a phone. It shows the password only if Callboard created it, that is if chosen,
+// the client's password, is empty.
 func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 	shown := x.Public()
 	if chosen == "" {
@@ -115,7 +119,7 @@ func shownPhone(x *domain.Phone, chosen string) *domain.Phone {
 	return shown
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express.
 func (n *NewPhone) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.apply(&domain.Phone{})
 }

@@ -19,7 +19,7 @@ type Trunks interface {
 	ListTrunks(ctx context.Context, p domain.Principal, q record.PageQuery) (record.Page[*domain.Trunk], error)
 	UpdateTrunk(ctx context.Context, p domain.Principal, id string, change func(*domain.Trunk) error) (*domain.Trunk, error)
 	DeleteTrunk(ctx context.Context, p domain.Principal, id string) error
-	// TestTrunk sends OPTIONS to each target of a trunk and waits a few seconds for responses.
+	// TestTrunk sends a SIP OPTIONS request to each target address of a trunk and waits a few seconds for responses.
 	TestTrunk(ctx context.Context, p domain.Principal, id string) (trunks.TrunkTest, error)
 }
 
@@ -30,7 +30,7 @@ type trunkHandlers struct {
 	trunks Trunks
 }
 
-// NewProxy is a target of a trunk in a request body.
+// NewProxy is one SIP server of a trunk in a request body.
 type NewProxy struct {
 	Host      string `json:"host" example:"sip.example.com"`
 	Port      int    `json:"port,omitempty" minimum:"0" maximum:"65535" doc:"Default: the SRV records of the host, otherwise 5060, with TLS 5061."`
@@ -46,7 +46,7 @@ type NewTrunkAuth struct {
 	Realm    string `json:"realm,omitempty"`
 }
 
-// NewMatch identifies the inbound calls of a trunk by a header, in a request body.
+// NewMatch is a rule in a request body that assigns an inbound call to a trunk by the value of a SIP header.
 type NewMatch struct {
 	Header    string `json:"header" example:"X-Trunk-ID" doc:"Request-URI, From, To, Contact, P-Charge-Info, or an extension header X-…."`
 	Parameter string `json:"parameter,omitempty" example:"tgrp" doc:"Parameter of the URI or the header, such as tgrp (RFC 4904) or otg. Required for Request-URI, From, To and Contact. Default: the whole header value."`
@@ -67,7 +67,7 @@ type NewRate struct {
 	Cost   string `json:"cost" example:"0.0045" doc:"Dollars per minute, at most 1000.00, charged per second."`
 }
 
-// NewTrunkAlarms are the thresholds of system.degraded in a request body.
+// NewTrunkAlarms holds the thresholds of a trunk in a request body. A crossed threshold raises system.degraded.
 type NewTrunkAlarms struct {
 	MinASR            float64 `json:"min_asr,omitempty" doc:"Minimum answer-seizure ratio, 0 to 1. 0: no alarm."`
 	MinACDSeconds     float64 `json:"min_acd_seconds,omitempty" doc:"Minimum average call duration of answered calls. 0: no alarm."`
@@ -124,7 +124,7 @@ type NewTrunk struct {
 	Metadata      map[string]string `json:"metadata,omitempty"`
 }
 
-// trunkAuth returns the stored form of credentials, nil if there are none.
+// trunkAuth converts credentials in a request body to the stored form. It returns nil if the body has none.
 func trunkAuth(n *NewTrunkAuth) *domain.TrunkAuth {
 	if n == nil || *n == (NewTrunkAuth{}) {
 		return nil
@@ -177,8 +177,8 @@ func (n *NewTrunk) applyTo(t *domain.Trunk) error {
 	return validation.Trunk(t).Err()
 }
 
-// ChangeTrunk applies a merge patch to a trunk. A patch that contains number_strip or number_add also requests the
-// approval of both.
+// ChangeTrunk returns a function that applies a merge patch to a trunk. If the patch contains number_strip or
+// number_add, the function also requests approval of the trunk's number rewriting, which only operators can give.
 func ChangeTrunk(registry *router.Registry, body *router.Patch[NewTrunk]) func(*domain.Trunk) error {
 	return router.PatchFunc(registry, body, func(n *NewTrunk, t *domain.Trunk) error {
 		t.RewriteApproved = t.RewriteApproved || body.Has("number_strip") || body.Has("number_add")
@@ -227,7 +227,7 @@ func registerTrunks(r *router.Router, trunks Trunks) {
 		router.HandleDeleteByID(domain.PrefixTrunk, "trunk", s.trunks, Trunks.DeleteTrunk))
 }
 
-// CheckRules checks the rules that the schema cannot express.
+// CheckRules returns the violations of rules that the JSON schema cannot express.
 func (n *NewTrunk) CheckRules(context.Context, router.Workspaces, domain.Principal) error {
 	return n.applyTo(&domain.Trunk{})
 }

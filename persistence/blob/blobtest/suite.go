@@ -40,15 +40,15 @@ type TestStore struct {
 	RemainingFiles func(workspace string) []string
 }
 
-// FakeSealer binds a text to its key and field, as persistence.Store does, but does not encrypt.
+// FakeSealer binds a text to its key and field, as persistence.Store does, but does not encrypt the text.
 type FakeSealer struct{}
 
-// Seal implements blob.Sealer.
+// Seal implements blob.Sealer. It prefixes the text with key and field.
 func (FakeSealer) Seal(_ context.Context, k domain.Key, field, text string) (string, error) {
 	return k.Workspace + "|" + k.ID + "|" + field + "|" + text, nil
 }
 
-// Unseal implements blob.Sealer.
+// Unseal implements blob.Sealer. It returns an error if the text was sealed for another key or field.
 func (FakeSealer) Unseal(_ context.Context, k domain.Key, field, sealed string) (string, error) {
 	text, ok := strings.CutPrefix(sealed, k.Workspace+"|"+k.ID+"|"+field+"|")
 	if !ok {
@@ -67,7 +67,7 @@ func RandomBytes(n int) []byte {
 	return b
 }
 
-// Run runs the suite. Each test opens a store of its own.
+// Run runs the conformance suite. Each of its tests calls open to get its own store.
 func Run(t *testing.T, open func(t *testing.T) TestStore) {
 	t.Helper()
 	for _, c := range []struct {

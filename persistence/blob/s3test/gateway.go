@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The credentials and the region of the gateway.
+// Credentials and region of the S3 server that Gateway starts.
 const (
 	GatewayID     = "tester"
 	GatewaySecret = "hush-hush"

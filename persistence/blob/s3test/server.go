@@ -1,4 +1,5 @@
-// Package s3test is an in-memory S3 server that can inject faults. It does not check signatures; Gateway does.
+// Package s3test is an in-memory S3 server that can inject faults. It does not check signatures. The server that Gateway
+// starts checks them.
 package s3test
 
 import (
@@ -19,10 +20,11 @@ import (
 	"time"
 )
 
-// Fault is a fault that the server injects into a request.
+// Fault is an error that the server injects into a request.
 type Fault int
 
-// The faults. Those that end in After, and the faults of a response body, carry the request out first.
+// The faults. Before a fault whose name ends in After, and before a fault of the response body, the server carries the
+// request out.
 const (
 	None               Fault = iota // no fault
 	InternalError                   // 500
@@ -76,14 +78,14 @@ func New(t testing.TB) *Server {
 	return s
 }
 
-// InjectFaults sets the fault of each following request. nil: no faults.
+// InjectFaults makes the server call f for each following request to get its fault. nil ends the injection.
 func (s *Server) InjectFaults(f func(Request) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faultFor = f
 }
 
-// TakeRequests returns the requests since the last call.
+// TakeRequests returns the requests that the server received since the last call of TakeRequests.
 func (s *Server) TakeRequests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,14 +108,14 @@ func (s *Server) Object(key string) []byte {
 	return s.objects[key]
 }
 
-// SetObject stores an object.
+// SetObject stores an object under a key, as if a client had uploaded it.
 func (s *Server) SetObject(key string, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.objects[key] = body
 }
 
-// OpenUploads returns the number of multipart uploads that are not completed or aborted.
+// OpenUploads returns the number of multipart uploads that are neither completed nor aborted.
 func (s *Server) OpenUploads() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +138,7 @@ func (s *Server) startUpload(key string) (id string) {
 	return id
 }
 
-// AgeUploads moves the start of all uploads back in time.
+// AgeUploads moves the start time of all multipart uploads back by a duration.
 func (s *Server) AgeUploads(by time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// BenchHundredNodes measures the load of a hundred nodes with 1,024 shards on a store: while nothing changes, when
-// a node leaves, and when a node joins. usedCPU returns the CPU time that the store has used so far.
+// BenchHundredNodes measures the load that a hundred nodes with 1,024 shards cause in a store: while nothing changes,
+// when a node leaves, and when a node joins. usedCPU returns the CPU time that the store has used so far.
 func (s Suite) BenchHundredNodes(b *testing.B, usedCPU func() time.Duration) {
 	b.Helper()
 	const nodes, shards, watched = 100, 1024, 20

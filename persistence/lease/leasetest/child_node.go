@@ -27,7 +27,7 @@ type childConfig struct {
 	Lease            time.Duration
 }
 
-// Main runs the tests of a driver. In a process that StartChild has started it runs a node instead. Every package
+// Main runs the tests of a package. In a process that StartChild has started it runs a lease node instead. Every package
 // that runs the suite calls Main from TestMain.
 func Main(m *testing.M, open Open) {
 	if text := os.Getenv(childEnv); text != "" {
@@ -40,9 +40,10 @@ func Main(m *testing.M, open Open) {
 	os.Exit(m.Run())
 }
 
-// serve runs a node in a child process. It writes a line for each Start and Stop, and obeys the lines that it
-// reads. "use" lists the shards that it may use. "halt" stops the process, and lists after its continuation the
-// shards it still holds and may use. "leave" makes the node leave. The node ends when its input ends.
+// serve runs a node in a child process. It writes a line for each Start and Stop of a shard, and executes the commands
+// that it reads. "use" lists the shards that the node may use. "halt" stops the process with SIGSTOP. After SIGCONT it
+// writes how many shards were started and which shards it may use. "leave" makes the node leave. The node ends when its
+// input ends.
 func serve(text string, open Open) error {
 	var o childConfig
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
@@ -95,20 +96,20 @@ func serve(text string, open Open) error {
 	return nil
 }
 
-// stopOwnProcess stops this process (SIGSTOP) before it reads the next line.
+// stopOwnProcess stops this process by SIGSTOP. It returns after SIGCONT.
 func stopOwnProcess() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	_, _, _ = syscall.Syscall(syscall.SYS_TGKILL, uintptr(os.Getpid()), uintptr(syscall.Gettid()), uintptr(syscall.SIGSTOP))
 }
 
-// ChildNode is a node in a process of its own.
+// ChildNode is a lease node that runs in a separate process.
 type ChildNode struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	in    io.Writer
 	lines chan string
-	// Numbers of shards in the lines read so far.
+	// Numbers of shards that the child has started, released and lost, according to the lines read so far.
 	Started  int // started
 	Released int // released
 	Lost     int // lost
@@ -156,7 +157,7 @@ func (s Suite) StartChild(t testing.TB, id string, shards int) *ChildNode {
 // Signal sends the process a signal.
 func (c *ChildNode) Signal(sig syscall.Signal) { _ = c.cmd.Process.Signal(sig) }
 
-// SendLine sends a line to the process.
+// SendLine sends a command line to the child process.
 func (c *ChildNode) SendLine(line string) {
 	c.t.Helper()
 	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
@@ -164,7 +165,7 @@ func (c *ChildNode) SendLine(line string) {
 	}
 }
 
-// ReadLine reads up to a line that begins with a word, and returns the rest of that line.
+// ReadLine reads lines of the child until one begins with word, and returns the rest of that line.
 func (c *ChildNode) ReadLine(word string) string {
 	c.t.Helper()
 	patience := time.NewTimer(time.Minute)
@@ -192,14 +193,15 @@ func (c *ChildNode) ReadLine(word string) string {
 	}
 }
 
-// UsableShards returns the shards that the child may use.
+// UsableShards returns the shards that the child node may use.
 func (c *ChildNode) UsableShards() []string {
 	c.t.Helper()
 	c.SendLine("use")
 	return strings.Fields(c.ReadLine("used"))
 }
 
-// waitUntilShared waits until a holder and the child share all shards. It returns how many the child has.
+// waitUntilShared waits until holder and the child together may use all shards, and each of them some. It returns the
+// number of the child's shards.
 func (c *ChildNode) waitUntilShared(holder *TestHolder, shards int) (had int) {
 	c.t.Helper()
 	Eventually(c.t, "they share the shards", func() bool {
@@ -259,7 +261,8 @@ func testLeavingNode(t *testing.T, s Suite) {
 	holder := s.JoinHolder(t, "parent", sharedShards, lease.Options{Lease: longLease})
 	s.ShortLease = longLease
 	c := s.StartChild(t, "child", sharedShards)
-	// A shard may be used shortly before it is started. A shard that was never started is not stopped either.
+	// A shard is usable shortly before its Start is reported. The test waits for Start, because a shard that was not started
+	// is not stopped either.
 	Eventually(t, "the child has started its shards", func() bool { return c.waitUntilShared(holder, sharedShards) == c.Started-c.Released })
 	c.SendLine("leave")
 	c.ReadLine("left")

@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// TestHolder is a holder that records its starts and losses.
+// TestHolder is a lease.Holder that records which shards it has started and lost.
 type TestHolder struct {
 	*lease.Holder
 	Engine lease.Engine
@@ -23,7 +23,7 @@ type TestHolder struct {
 	lost   int
 }
 
-// JoinHolder starts a holder that joins, and leaves when the test ends.
+// JoinHolder creates a holder and joins it to the cluster. The holder leaves when the test ends.
 func (s Suite) JoinHolder(t testing.TB, id string, shards int, o lease.Options) *TestHolder {
 	t.Helper()
 	holder := &TestHolder{ID: id, Engine: s.engine(t, o), tokens: make(map[int]lease.Token)}
@@ -55,7 +55,7 @@ func (s Suite) JoinHolder(t testing.TB, id string, shards int, o lease.Options) 
 	return holder
 }
 
-// Tokens returns the tokens with which shards were started.
+// Tokens returns the token of each started shard.
 func (s *TestHolder) Tokens() map[int]lease.Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *TestHolder) LostShards() int {
 	return s.lost
 }
 
-// WaitUntilShared waits until each shard is used by one of the holders and each holder uses some.
+// WaitUntilShared waits until exactly one of the holders uses each shard and each holder uses at least one shard.
 func WaitUntilShared(t testing.TB, shards int, of ...*TestHolder) {
 	t.Helper()
 	Eventually(t, "every shard is used, and every node uses some", func() bool {
@@ -90,8 +90,8 @@ func WaitUntilShared(t testing.TB, shards int, of ...*TestHolder) {
 	})
 }
 
-// WatchOwnership fails the test if two holders use a shard at the same time, or if a token is not above the
-// previous one. It watches until the returned function is called.
+// WatchOwnership fails the test if two holders use a shard at the same time. It also fails the test if a new token of a
+// shard has no higher epoch than the previous one. It watches until the returned function is called.
 func WatchOwnership(t *testing.T, shards int, of ...*TestHolder) (end func()) {
 	t.Helper()
 	stop := make(chan struct{})
@@ -105,7 +105,7 @@ func WatchOwnership(t *testing.T, shards int, of ...*TestHolder) (end func()) {
 					switch {
 					case !ok || token == last[shard]:
 					case token.Epoch() <= last[shard].Epoch():
-						if again, still := s.UsableToken(shard); still && again == token { // the check was not merely slow
+						if again, still := s.UsableToken(shard); still && again == token { // the old token is still usable, so it is not merely outdated by a slow check
 							t.Errorf("shard %d is used with %q after %q", shard, token, last[shard])
 							return
 						}
@@ -181,8 +181,8 @@ type Server interface {
 	Restart()
 }
 
-// RunFaults pauses, kills and restarts the store while nodes share shards. It checks that no shard is used by two
-// nodes, and that the nodes share the shards again in the end. Nothing else may use the store meanwhile.
+// RunFaults pauses, kills and restarts the store while nodes share shards. It checks that two nodes never use the same
+// shard, and that the nodes share the shards again in the end. Nothing else may use the store meanwhile.
 func (s Suite) RunFaults(t *testing.T, server Server) {
 	t.Helper()
 	const shards = 24

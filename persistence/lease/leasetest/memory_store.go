@@ -1,5 +1,5 @@
-// Package leasetest tests lease engines: an in-memory store with injected faults, and the conformance suite that
-// every driver has to pass.
+// Package leasetest supports tests of lease engines: an in-memory store with injected faults, and the conformance suite
+// that every lease engine has to pass.
 package leasetest
 
 import (
@@ -16,7 +16,7 @@ func newToken(epoch uint64, instance string) lease.Token {
 	return lease.Token(fmt.Sprintf("%d|%s", epoch, instance))
 }
 
-// ErrUnavailable is the error of a MemoryStore that is unavailable.
+// ErrUnavailable is the error of all calls while a MemoryStore is unavailable.
 var ErrUnavailable = errors.New("the store is away")
 
 // MemoryStore is an in-memory store of leases. Within testing/synctest it uses the clock of the bubble.
@@ -46,7 +46,7 @@ func NewMemoryStore(length time.Duration) *MemoryStore {
 // Client returns the connection of one node to the store.
 func (m *MemoryStore) Client() *MemoryClient { return &MemoryClient{m: m} }
 
-// MemoryClient is a lease.Store that can be disconnected.
+// MemoryClient is the connection of one node to a MemoryStore. A test can disconnect it.
 type MemoryClient struct {
 	m            *MemoryStore
 	mu           sync.Mutex
@@ -55,21 +55,21 @@ type MemoryClient struct {
 
 var _ lease.Store = (*MemoryClient)(nil)
 
-// Disconnect makes every call fail, or ends that.
+// Disconnect makes every call of this client fail if off is set. Otherwise calls succeed again.
 func (w *MemoryClient) Disconnect(off bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.disconnected = off
 }
 
-// Freeze makes every call wait until Thaw. Leases continue to expire.
+// Freeze makes every call of every client wait until Thaw. Leases continue to expire.
 func (m *MemoryStore) Freeze() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.resumed = make(chan struct{})
 }
 
-// Thaw ends Freeze.
+// Thaw lets the calls continue that Freeze has stopped.
 func (m *MemoryStore) Thaw() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,14 +87,14 @@ func (m *MemoryStore) AdvanceClock(d time.Duration) {
 	}
 }
 
-// SetUnavailable makes every call fail, or ends that.
+// SetUnavailable makes every call of every client fail if off is set. Otherwise calls succeed again.
 func (m *MemoryStore) SetUnavailable(off bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.unavailable = off
 }
 
-// Clear empties the store.
+// Clear deletes all nodes and shard rows of the store.
 func (m *MemoryStore) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +110,8 @@ func (m *MemoryStore) RenewCount() int {
 	return m.renewCount
 }
 
-// access waits while the store is frozen, and locks it.
+// access waits while the store is frozen, and then locks it. It returns ErrUnavailable without the lock if the client is
+// disconnected or the store is unavailable.
 func (w *MemoryClient) access(ctx context.Context) error {
 	for {
 		w.mu.Lock()

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Open opens an engine on a store. Engines of one space see each other.
+// Open opens a lease engine on a store. Only engines with the same space see each other, so tests do not interfere.
 type Open func(store, space string, o lease.Options) (lease.Engine, error)
 
 // Suite is the conformance suite of lease engines.
@@ -63,7 +63,7 @@ func space(t testing.TB) string {
 	return strings.ReplaceAll(t.Name(), "/", ".")
 }
 
-// Eventually waits until a condition is met, for a minute at most.
+// Eventually waits until a condition is true. After a minute it fails the test.
 func Eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for until := time.Now().Add(time.Minute); !is(); {
@@ -83,7 +83,7 @@ func (s Suite) engine(t testing.TB, o lease.Options) lease.Engine {
 	return e
 }
 
-// join starts a node that joins, and leaves when the test ends.
+// join creates an engine and joins it. The engine leaves when the test ends.
 func (s Suite) join(t testing.TB, id string, o lease.Options) lease.Engine {
 	t.Helper()
 	e := s.engine(t, o)
@@ -168,7 +168,7 @@ func testClaims(t *testing.T, s Suite) {
 	}
 }
 
-// testEpochs claims a shard alternately by nodes whose clocks are hours apart.
+// testEpochs lets nodes whose clocks are hours apart claim a shard in turn. The epochs must grow with each claim.
 func testEpochs(t *testing.T, s Suite) {
 	var list []lease.Engine
 	for i, off := range []time.Duration{0, time.Hour, -time.Hour} {
@@ -257,7 +257,8 @@ func testJoinAndLeave(t *testing.T, s Suite) {
 	Eventually(t, "the other sees it go", func() bool { return len(a.Nodes()) == 1 && owner(a, 4) == "" })
 }
 
-// testNotices hands a shard over more often than renewals alone could do within the time limit.
+// testNotices hands a shard over repeatedly and so quickly that renewals alone could not show the changes in time. Nodes
+// must therefore see the changes by notices of the store.
 func testNotices(t *testing.T, s Suite) {
 	a, b := s.join(t, "a", lease.Options{Lease: lease.MaxLease}), s.join(t, "b", lease.Options{Lease: lease.MaxLease})
 	until := time.Now().Add(lease.MaxLease)

@@ -6,7 +6,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// NewWithoutNotices is New without notices of changes.
+// NewWithoutNotices returns an engine that does not subscribe to notices of changes.
 func NewWithoutNotices(url string, o Options) (*lease.Heartbeat, error) {
 	w, err := connect(url, &o)
 	if err != nil {

@@ -1,22 +1,22 @@
-// Package redis stores leases in the Redis that holds the data, with one Lua script for each call.
+// Package redis stores leases in the Redis database of the data store, with one Lua script for each call.
 //
-// It uses the clock of Redis. Its keys are under the hash tag of the data store.
+// It uses the clock of Redis.
 //
 // # Keys
 //
-// Each key follows the prefix and the hash tag {cb}. The data store has the same tag, so that an installation
-// is in one hash slot.
+// Each key follows the prefix and the hash tag {cb}. The data store has the same tag, so that all keys of an installation
+// are in one hash slot.
 //
 //	lease:nodes      sorted set: node → end of its lease in milliseconds of Redis's clock.
 //	lease:who        hash: node → its JSON.
 //	lease:rows       hash: shard → token; "epoch|": the shard is free.
 //	lease:changed    sorted set: shard → number of its last change.
-//	lease:n          hash: rows, nodes: number of the last change; sum: of changed, modulo 2^32.
+//	lease:n          hash: rows, nodes: number of the last change; sum: of the numbers in changed, modulo 2^32.
 //	lease:parameters hash: setting → its value on all live nodes (lease.Parameter).
 //	lease:news       channel: announces changes.
 //
-// The number of a change is one more than the previous number, or a clock in milliseconds if that is higher. The number
-// of a claim is its epoch. The sum shows that a replica lacks changes.
+// The number of a change is one more than the previous number, or Redis's clock in milliseconds if that is higher. The
+// number of a claim is its epoch. By the sum a node detects that a replica lacks changes.
 package redis
 
 import (
@@ -37,17 +37,17 @@ import (
 
 const (
 	tag = "{cb}"
-	// pingAfterSilence is the time without a message after which the subscription is checked by a ping.
+	// pingAfterSilence is the time without a message after which a ping checks whether the subscription still works.
 	pingAfterSilence = 10 * time.Second
 )
 
 // Options configure the lease store.
 type Options struct {
-	Prefix string // of every key; the same as that of the data store
+	Prefix string // prefix of every key; the same as in the data store
 	lease.Options
 }
 
-// New returns the engine of a node over the Redis at a URL (redis://[user:password@]host:port/db). It connects in
+// New returns a lease engine on the Redis at a URL (redis://[user:password@]host:port/db). The engine connects in
 // Join.
 func New(url string, o Options) (*lease.Heartbeat, error) {
 	w, err := connect(url, &o)
@@ -113,10 +113,10 @@ func (w *store) Renew(ctx context.Context, self lease.Node, keep bool, seen leas
 	return parse(list)
 }
 
-// mismatchAnswer is the first word of an answer that refuses a lease.
+// mismatchAnswer is the first word of renewScript's answer if it refuses a lease because of another parameter value.
 const mismatchAnswer = "differs"
 
-// parseMismatch reads an answer of renewScript that refuses a lease.
+// parseMismatch converts an answer of renewScript that refuses a lease to a *lease.ParameterMismatchError.
 func parseMismatch(list []string, self lease.Node) error {
 	if len(list) != 5 {
 		return fmt.Errorf("%w: %q", errAnswer, list)
@@ -139,7 +139,7 @@ func parseMismatch(list []string, self lease.Node) error {
 	return e
 }
 
-// parse reads an answer of renewScript.
+// parse converts an answer of renewScript to lease.Changes.
 func parse(list []string) (news lease.Changes, err error) {
 	const head = 7
 	if len(list) < head {

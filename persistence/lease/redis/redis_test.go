@@ -50,8 +50,8 @@ func TestNodesSurvivePausedAndKilledRedis(t *testing.T) {
 	suite(url).RunFaults(t, server)
 }
 
-// After a flush nobody knows the previous owners, so two nodes may use a shard for a moment. The test does not
-// check that.
+// After a flush of Redis no node knows the previous owners, so two nodes may use a shard for a moment. The test checks
+// only that the nodes share all shards again.
 func TestNodesRefillFlushedRedis(t *testing.T) {
 	t.Parallel()
 	url, _ := redistest.Start(t)
@@ -86,7 +86,8 @@ func TestNodesRefillFlushedRedis(t *testing.T) {
 	leasetest.WaitUntilShared(t, 24, a, b)
 }
 
-// A replica that lacks changes replaces its primary. Its rows are read again although its numbers look current.
+// A replica that lacks changes replaces its primary. The nodes must read all its rows again, although its change numbers
+// look current.
 func TestPromotedReplicaWithoutClaimsIsDetected(t *testing.T) {
 	t.Parallel()
 	_, primary := redistest.Start(t)
@@ -176,7 +177,7 @@ func BenchmarkRedisLeases(b *testing.B) {
 	suite(url).Bench(b)
 }
 
-// BenchmarkHandoverWithoutNotices measures a hand-over that is noticed by renewals only.
+// BenchmarkHandoverWithoutNotices measures the hand-over of a shard that nodes notice only by renewals.
 func BenchmarkHandoverWithoutNotices(b *testing.B) {
 	url, _ := redistest.Start(b)
 	s := suite(url)
@@ -186,7 +187,7 @@ func BenchmarkHandoverWithoutNotices(b *testing.B) {
 	b.Run("Handover", s.BenchHandover)
 }
 
-// BenchmarkHundredNodeLeases measures figures of docs/scale.md. It takes about a minute.
+// BenchmarkHundredNodeLeases measures the figures of docs/scale.md about leases. It takes about a minute.
 func BenchmarkHundredNodeLeases(b *testing.B) {
 	url, _ := redistest.Start(b)
 	r := direct(b, url)

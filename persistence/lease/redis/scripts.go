@@ -2,7 +2,7 @@ package redis
 
 import "github.com/redis/go-redis/v9"
 
-// scriptHeader is the beginning of every script.
+// scriptHeader is the common beginning of all scripts. It defines the key prefix and helper functions.
 const scriptHeader = `
 local P = KEYS[1] .. 'lease:'
 local function int(n) return string.format('%.0f', n) end
@@ -47,7 +47,8 @@ end
 // A node without a lease gets none while live nodes have another value of one of its parameters. The answer is then
 // "differs", the setting, the stored value, the number of other nodes and the JSON of one of them.
 //
-// A lease that ends later than any lease can was stored before the clock was set back.
+// If a lease ends later than the maximum lease allows, the clock was set back after the lease was stored. The script then
+// shortens the lease to the normal duration.
 var renewScript = redis.NewScript(scriptHeader + `
 local id, who, length, most = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[6])
 for _, n in ipairs(redis.call('ZRANGEBYSCORE', P .. 'nodes', '(' .. int(now + most), '+inf')) do
@@ -112,7 +113,7 @@ return answer
 `)
 
 // claimScript claims free shards. KEYS: prefix. ARGV: node, 1 to include shards of ended leases or else 0, minimum
-// epoch, shards. It returns the epoch and the shards that were free, or nothing if the node has no lease.
+// epoch, shard numbers. It returns the epoch and the claimed shards, or nothing if the node has no lease.
 var claimScript = redis.NewScript(scriptHeader + `
 local id, ended = ARGV[1], ARGV[2] == '1'
 if not lives(id) then return {} end
@@ -130,7 +131,8 @@ table.insert(free, 1, int(rev))
 return free
 `)
 
-// releaseScript frees a shard. KEYS: prefix. ARGV: shard, token. It returns the shard's current change and token.
+// releaseScript makes a shard free if it has the token. KEYS: prefix. ARGV: shard, token. It returns the current change
+// number and token of the shard.
 var releaseScript = redis.NewScript(scriptHeader + `
 if redis.call('HGET', P .. 'rows', ARGV[1]) == ARGV[2] then
   put(ARGV[1], string.match(ARGV[2], '^%d*') .. '|', count('rows', 0))
@@ -139,7 +141,7 @@ end
 return {redis.call('ZSCORE', P .. 'changed', ARGV[1]) or '0', redis.call('HGET', P .. 'rows', ARGV[1]) or ''}
 `)
 
-// leaveScript ends a lease. KEYS: prefix. ARGV: node.
+// leaveScript ends the lease of a node. KEYS: prefix. ARGV: node.
 var leaveScript = redis.NewScript(scriptHeader + `
 redis.call('HDEL', P .. 'who', ARGV[1])
 if redis.call('ZREM', P .. 'nodes', ARGV[1]) == 1 then count('nodes', now); tell() end

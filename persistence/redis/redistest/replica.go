@@ -17,7 +17,7 @@ import (
 )
 
 // StartReplica starts a redis-server that replicates another one. It returns once the replica has all data and has
-// acknowledged them: until then a diskless primary holds back new writes.
+// acknowledged them. Writes before that would not be replicated at once, because a diskless primary delays them.
 func StartReplica(t testing.TB, of *Server) *Server {
 	t.Helper()
 	_, s := Start(t, "--replicaof", "127.0.0.1 "+strconv.Itoa(of.port))
@@ -32,7 +32,7 @@ func StartReplica(t testing.TB, of *Server) *Server {
 	return s
 }
 
-// Promote ends the replication. Later writes to the primary are not in this server.
+// Promote ends the replication. The server does not get later writes to the primary.
 func (s *Server) Promote() {
 	s.t.Helper()
 	if answer := s.sendCommand("REPLICAOF NO ONE"); !strings.HasPrefix(answer, "+OK") {
@@ -45,10 +45,10 @@ func (s *Server) RequirePassword(password string) {
 	s.sendCommand("CONFIG SET requirepass " + password)
 }
 
-// FillMemory makes the server refuse new data for lack of memory, until FreeMemory.
+// FillMemory makes the server refuse new data for lack of memory, until FreeMemory is called.
 func (s *Server) FillMemory() { s.sendCommand("CONFIG SET maxmemory 1") }
 
-// FreeMemory ends FillMemory.
+// FreeMemory removes the memory limit that FillMemory set.
 func (s *Server) FreeMemory() { s.sendCommand("CONFIG SET maxmemory 0") }
 
 // WrittenBytes returns the size of the append-only file.
@@ -61,7 +61,7 @@ func (s *Server) WrittenBytes() int64 {
 	return info.Size()
 }
 
-// KillAndTruncate kills the server and truncates its append-only file to a size. That simulates a power cut with a
+// KillAndTruncate kills the server and truncates its append-only file to mark bytes. It simulates a power cut with a
 // disk that acknowledged writes too early.
 func (s *Server) KillAndTruncate(mark int64) {
 	s.t.Helper()
@@ -96,7 +96,7 @@ func (s *Server) sendCommand(command string) string {
 	return string(text)
 }
 
-// Proxy is a TCP address that forwards to a server that can be exchanged, as in a fail-over.
+// Proxy is a TCP address that forwards connections to a Redis server. SwitchTo replaces that server, as in a fail-over.
 type Proxy struct {
 	listener net.Listener
 
@@ -169,5 +169,5 @@ func (w *Proxy) forward(c net.Conn) {
 	w.mu.Unlock()
 }
 
-// HasKey reports whether the name of some key contains a text.
+// HasKey reports whether any key of the server contains a text.
 func (s *Server) HasKey(text string) bool { return strings.Contains(s.sendCommand("KEYS *"), text) }

@@ -53,7 +53,7 @@ func Start(t testing.TB, args ...string) (url string, server *Server) {
 	return s.URL(), s
 }
 
-// URL returns the URL of the server, also while the server is stopped.
+// URL returns the URL of the server, which stays the same while the server is stopped.
 func (s *Server) URL() string { return "redis://" + s.addr() + "/0" }
 
 func (s *Server) addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
@@ -63,12 +63,12 @@ func (s *Server) log() string {
 	return string(b)
 }
 
-// Ports are below the ephemeral ports of the system and apart from those of sip/siptest. So no other connection
-// takes the port of a stopped server before it restarts.
+// The ports of the servers are below the ephemeral ports of the system and apart from those of sip/siptest. So no other
+// connection takes the port of a stopped server before it restarts.
 const portLow, portCount = 9500, 500
 
-// freePort returns a port of loopback that is free until the test ends. An abstract socket reserves the port among
-// the tests of other packages; it ends with its process.
+// freePort returns a loopback port that stays free until the test ends. It listens on an abstract Unix socket with the
+// number of the port, so that test processes of other packages do not choose the same port.
 func freePort(t testing.TB) int {
 	t.Helper()
 	var lc net.ListenConfig
@@ -147,7 +147,7 @@ func (s *Server) isReady() bool {
 	return err == nil && strings.HasPrefix(line, "+PONG")
 }
 
-// stopWith sends a signal and waits until the process has ended.
+// stopWith sends a signal to the server and waits until its process has ended.
 func (s *Server) stopWith(sig syscall.Signal) {
 	s.mu.Lock()
 	cmd, exited := s.cmd, s.exited
@@ -182,10 +182,10 @@ func (s *Server) Restart() {
 	}
 }
 
-// Pause freezes the server with SIGSTOP. Connections stay open without an answer.
+// Pause freezes the server with SIGSTOP. Connections stay open, but the server does not answer.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
-// Continue ends Pause.
+// Continue lets a server run again that Pause has frozen.
 func (s *Server) Continue() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(sig syscall.Signal) {

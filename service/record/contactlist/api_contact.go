@@ -24,7 +24,7 @@ type Contact struct {
 	CompletedAt   *time.Time     `json:"completed_at"`
 }
 
-// APIContact returns the entry as the API shows a contact of campaign c.
+// APIContact converts the entry to the contact of campaign c that the API shows.
 func (o Entry) APIContact(c *domain.Campaign) Contact {
 	s := Contact{
 		Meta: domain.Meta{

@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// Limits of an upload.
+// Limits of an upload of contacts.
 const (
 	MaxContacts    = 1_000_000
 	MaxFieldNames  = 200 // names of context variables that an upload lists
@@ -23,7 +23,7 @@ const (
 )
 
 // Import converts uploaded rows to chunks of contacts. It normalizes numbers, drops duplicates and counts refused
-// rows. Its memory is one number per contact of the campaign and a few chunks, whatever the size of the upload.
+// rows. It needs memory for one number per contact of the campaign and for a few chunks, whatever the upload's size.
 type Import struct {
 	campaign  *domain.Campaign
 	required  []string // context variables that need a value
@@ -36,7 +36,7 @@ type Import struct {
 	chunk     []domain.Contact    // the last chunk, which is not full
 	Total     int                 // number of contacts, with those of this upload
 	Screened  ScreenedRows        // rows that do not become contacts; the results show them
-	Tails     []domain.Record     // last chunks of earlier uploads, filled up; the commit of the totals writes them
+	Tails     []domain.Record     // last chunks of earlier uploads with contacts added; the commit that raises the totals writes them
 	ready     []domain.Record     // full chunks that are not stored yet
 	Store     func(chunks []domain.Record) error
 	Progress  func(domain.ContactsSummary, []domain.ContactError) // called after each row; nil: not called
@@ -57,8 +57,8 @@ type Checks struct {
 	Allowed  func(domain.Number) error                             // the workspace's destination rules; nil: every number
 }
 
-// NewImport returns an import that adds contacts to those that the campaign has. The new contacts count as added at
-// the time at.
+// NewImport returns an import that adds contacts to the existing contacts of a campaign. The time at is stored as the
+// time at which the new contacts were added.
 func NewImport(ctx context.Context, r *Reader, c *domain.Campaign, before *domain.Progress, at time.Time, checks Checks) (*Import, error) {
 	in := &Import{
 		campaign: c, addedAt: at, seen: make(map[uint64]struct{}, before.Total), fields: make(map[string]struct{}),
@@ -106,7 +106,7 @@ func NewImport(ctx context.Context, r *Reader, c *domain.Campaign, before *domai
 	return in, nil
 }
 
-// NumberKey returns an E.164 number, which has at most 15 digits, as an integer.
+// NumberKey returns an E.164 number as an integer. An E.164 number has at most 15 digits, so it always fits.
 func NumberKey(e164 string) uint64 {
 	n, err := strconv.ParseUint(strings.TrimPrefix(e164, "+"), 10, 64)
 	if err != nil {
@@ -115,7 +115,8 @@ func NumberKey(e164 string) uint64 {
 	return n
 }
 
-// Read imports all rows and stores the chunks that became full, and the last new chunk.
+// Read imports all rows. It calls Store for the full chunks and for the last chunk, unless an earlier upload began that
+// chunk. Tails contains such a chunk.
 func (in *Import) Read(rows iter.Seq2[domain.RawContact, error]) error {
 	if rows == nil {
 		return nil
@@ -180,7 +181,7 @@ func (in *Import) addError(e domain.ContactError) {
 	}
 }
 
-// truncatePhone shortens an invalid number for an error message, because it may be any text.
+// truncatePhone shortens an invalid number for an error message, because an upload may contain any text as a number.
 func truncatePhone(phone string) string {
 	const maxLength = 40
 	if len(phone) <= maxLength {
@@ -189,7 +190,7 @@ func truncatePhone(phone string) string {
 	return strings.ToValidUTF8(phone[:maxLength], "") + "…"
 }
 
-// addFieldNames adds the names of context variables to the list of names.
+// addFieldNames adds the names of a contact's context variables to in.fields, which has at most MaxFieldNames names.
 func (in *Import) addFieldNames(c domain.Context) {
 	for name := range c {
 		if _, known := in.fields[name]; !known && len(in.fields) < MaxFieldNames {
@@ -198,8 +199,8 @@ func (in *Import) addFieldNames(c domain.Context) {
 	}
 }
 
-// check normalizes the number of a row and returns the problem of the row, if any. A row with an unacceptable but
-// valid number returns the number beside the problem.
+// check normalizes the number of a row and returns the problem of the row, if it has one. If the number is valid but
+// refused, check returns both the number and the problem.
 func (in *Import) check(row domain.RawContact) (phone string, bad domain.ContactError) {
 	if row.Problem != "" {
 		in.Summary.Invalid++
@@ -259,7 +260,7 @@ func (in *Import) checkDestination(phone string) error {
 	return in.Allowed(number)
 }
 
-// MissingVariables returns the required variables that have no value in a context, separated by commas.
+// MissingVariables returns the names of the required variables that have no value in a context, separated by commas.
 func MissingVariables(required []string, c domain.Context) string {
 	var missing []string
 	for _, name := range required {

@@ -44,7 +44,7 @@ func (f *fixture) put(rows ...domain.Record) {
 	require.NoError(f.t, err)
 }
 
-// add imports rows at a time after the campaign's creation and commits them.
+// add imports rows and commits them. The contacts count as added at the time after after the campaign's creation.
 func (f *fixture) add(after time.Duration, checks contactlist.Checks, rows iter.Seq2[domain.RawContact, error]) *contactlist.Import {
 	f.t.Helper()
 	in, err := contactlist.NewImport(f.t.Context(), &f.Reader, f.campaign, f.progress, f.campaign.CreatedAt.Add(after), checks)
@@ -56,7 +56,7 @@ func (f *fixture) add(after time.Duration, checks contactlist.Checks, rows iter.
 	return in
 }
 
-// numbered yields n rows with consecutive numbers, beginning with number(first).
+// numbered yields n contacts with consecutive phone numbers, beginning with number(first).
 func numbered(first, n int) iter.Seq2[domain.RawContact, error] {
 	return func(yield func(domain.RawContact, error) bool) {
 		for i := range n {
@@ -79,7 +79,7 @@ func rows(list ...domain.RawContact) iter.Seq2[domain.RawContact, error] {
 	}
 }
 
-// ordinals lists the contacts in a state page by page and returns their ordinals.
+// ordinals lists the contacts in a state page by page and returns their positions in the upload order.
 func (f *fixture) ordinals(state string, added record.TimeRange) (all []int) {
 	f.t.Helper()
 	for from := 0; ; {

@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ContactsExport is all contacts of a campaign in the order of upload. Fields are the sorted names of their context
+// ContactsExport contains all contacts of a campaign in the order of upload. Fields are the sorted names of their context
 // variables, limited to MaxFieldNames.
 type ContactsExport struct {
 	Fields []string

@@ -11,7 +11,8 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// ordinalsAddedWithin narrows the ordinals [from, total) to the contacts that were added within a time range.
+// ordinalsAddedWithin returns the part [first, end) of the positions [from, total) whose contacts were added to the
+// campaign within a time range.
 func (r *Reader) ordinalsAddedWithin(ctx context.Context, c *domain.Campaign, total, from int, added record.TimeRange) (first, end int, err error) {
 	first, end = from, total
 	if !added.After.IsZero() {
@@ -29,14 +30,14 @@ func (r *Reader) ordinalsAddedWithin(ctx context.Context, c *domain.Campaign, to
 	return first, end, nil
 }
 
-// firstAdded returns the first ordinal whose contact was added late enough. isLate decides this from the time of
-// addition. Contacts are stored in the order of addition, so a binary search over the chunks finds the ordinal.
+// firstAdded returns the position of the first contact for whose time of addition isLate returns true. Contacts are
+// stored in the order of addition, so it uses a binary search over the chunks.
 func (r *Reader) firstAdded(ctx context.Context, c *domain.Campaign, total int, isLate func(time.Time) bool) (int, error) {
 	if isLate(c.CreatedAt) {
 		return 0, nil
 	}
 	var failed error
-	first := func(index int) int { // first ordinal in the chunk
+	first := func(index int) int { // returns the first matching position in the chunk
 		row := &domain.ContactTimes{CampaignID: c.ID, WorkspaceID: c.WorkspaceID, Index: index}
 		if _, err := r.store.Get(ctx, row); err != nil {
 			failed = errors.Join(failed, commit.StoreError(err))
@@ -57,8 +58,8 @@ func (r *Reader) firstAdded(ctx context.Context, c *domain.Campaign, total int, 
 	return min(index*domain.ChunkSize+first(index), total), failed
 }
 
-// findStates returns up to limit ordinals, beginning at from, whose contacts are in a wanted state. next is the
-// ordinal at which the search continues.
+// findStates returns the positions of up to limit contacts that are in a wanted state, beginning at position from. next
+// is the position at which the search continues.
 func (r *Reader) findStates(
 	ctx context.Context, calls *answeredCalls, progress *domain.Progress, from int, wanted StateSet, limit int,
 ) (found []int, next int, err error) {
@@ -68,7 +69,7 @@ func (r *Reader) findStates(
 			return nil, next, err
 		}
 	}
-	// collect adds the wanted contacts below the ordinal to. The states of the contacts begin at ordinal first.
+	// collect adds the positions of wanted contacts below the position to. states[0] is the state of the contact at first.
 	collect := func(to, first int, states []byte) bool {
 		for ; next < min(to, progress.Total); next++ {
 			if len(found) == limit {
@@ -101,7 +102,7 @@ func (r *Reader) findStates(
 	return found, next, err
 }
 
-// readAt reads the contacts at ascending ordinals.
+// readAt reads the contacts at the given positions, which must be in ascending order.
 func (r *Reader) readAt(ctx context.Context, calls *answeredCalls, progress *domain.Progress, ordinals []int) (all []Entry, err error) {
 	for len(ordinals) > 0 {
 		start := ordinals[0] - ordinals[0]%domain.ChunkSize
@@ -143,9 +144,9 @@ func (r *Reader) Find(ctx context.Context, c *domain.Campaign, contactID string)
 	return entries[0], nil
 }
 
-// Page returns up to limit contacts in the order of upload, beginning at ordinal from. state selects contacts by
-// the state that the API shows; "" selects all. added selects them by the time of addition. next is the ordinal of
-// the next page; 0 at the end.
+// Page returns up to limit contacts in the order of upload, beginning at position from. It selects contacts whose state
+// in the API is state and that were added to the campaign within added. If state is "", it selects contacts in every
+// state. The result next is the position at which the next page begins, or 0 if there is none.
 func (r *Reader) Page(ctx context.Context, c *domain.Campaign, from, limit int, state string, added record.TimeRange) (page []Contact, next int, err error) {
 	progress, err := r.Progress(ctx, c)
 	if err != nil {

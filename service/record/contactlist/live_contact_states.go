@@ -7,16 +7,16 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// answeredCalls knows which contacts of a campaign are in an answered call. The stored state of a contact is open
-// from dialing to the end of the call and does not show an answer. The calls are read once, when the first open
-// contact is found. Their number is limited by the concurrent calls of the workspace.
+// answeredCalls finds out which contacts of a campaign are in an answered call. The stored state of a contact is open
+// from dialing to the end of the call, so it does not show whether the call was answered. The answered calls are read
+// once, when the first contact with the state open is found. There are at most as many as concurrent calls.
 type answeredCalls struct {
 	store    commit.Store
 	campaign *domain.Campaign
 	ordinals map[int]bool // contacts in an answered call; nil: not read yet
 }
 
-// load reads the answered calls of the campaign, if they were not read before.
+// load reads the answered calls of the campaign on its first call.
 func (a *answeredCalls) load(ctx context.Context) error {
 	if a.ordinals != nil {
 		return nil
@@ -46,8 +46,8 @@ func (a *answeredCalls) load(ctx context.Context) error {
 	return nil
 }
 
-// stateShown returns the state that the API shows for a contact with stored state s. The calls must have been
-// loaded.
+// stateShown returns the state that the API shows for the contact at a position, whose stored state is s. The caller
+// must have called load.
 func (a *answeredCalls) stateShown(ordinal int, s domain.ContactState) domain.ContactState {
 	if s == domain.ContactOpen && a.ordinals[ordinal] {
 		return domain.ContactInCall
@@ -55,7 +55,8 @@ func (a *answeredCalls) stateShown(ordinal int, s domain.ContactState) domain.Co
 	return s
 }
 
-// markStates replaces stored states by the states that the API shows. all[0] belongs to ordinal start.
+// markStates replaces the stored states in all by the states that the API shows. all[0] is the state of the contact at
+// position start.
 func (a *answeredCalls) markStates(ctx context.Context, all []domain.ContactState, start int) error {
 	for i, s := range all {
 		if s != domain.ContactOpen {

@@ -1,5 +1,5 @@
 // Package contactlist reads and writes the contacts of campaigns. Contacts are stored in chunks, in the order of
-// upload; the position of a contact is its ordinal.
+// upload. The ordinal of a contact is its position in this order, beginning at 0.
 package contactlist
 
 import (
@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxPagesPerFind is how many state pages findStates reads for one page of a filtered list. The cursor of the
-	// page continues behind them.
+	// maxPagesPerFind is the maximum number of state pages that findStates reads for one page of a filtered list. If that is
+	// not enough for a full page, the cursor of the page continues the search.
 	maxPagesPerFind = 1000
-	// maxSingleReads is up to how many results of a chunk are read one by one. For more results one range of rows
-	// is read.
+	// maxSingleReads is the maximum number of contact results that are read one by one. For more results of a chunk, one
+	// scan reads all results between the first and the last.
 	maxSingleReads = 8
 )
 
@@ -41,8 +41,8 @@ type Entry struct {
 // StateSet is a set of contact states, indexed by domain.ContactState. A nil set contains all states.
 type StateSet []bool
 
-// StatesShownAs returns the stored states that the API shows as word for a campaign with this status. An empty word
-// selects all states.
+// StatesShownAs returns the set of stored states that the API shows as word for a campaign with this status. If word is
+// empty, the set contains all states.
 func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
 	if word == "" {
 		return nil
@@ -57,7 +57,7 @@ func StatesShownAs(status domain.CampaignStatus, word string) StateSet {
 // Has reports whether the set contains a state.
 func (w StateSet) Has(s domain.ContactState) bool { return w == nil || int(s) < len(w) && w[s] }
 
-// ordinalsOf returns the ordinals of the states in the set. states[0] belongs to ordinal start.
+// ordinalsOf returns the positions of the contacts whose state is in the set. states[0] belongs to position start.
 func (w StateSet) ordinalsOf(states []domain.ContactState, start int) []int {
 	var ordinals []int
 	for i, s := range states {
@@ -68,7 +68,7 @@ func (w StateSet) ordinalsOf(states []domain.ContactState, start int) []int {
 	return ordinals
 }
 
-// Progress reads the counters of a campaign. A campaign without counters gets empty ones.
+// Progress reads the stored counters of a campaign. If none are stored, it returns counters that are zero.
 func (r *Reader) Progress(ctx context.Context, c *domain.Campaign) (*domain.Progress, error) {
 	progress := &domain.Progress{CampaignID: c.ID, WorkspaceID: c.WorkspaceID}
 	if _, err := r.store.Get(ctx, progress); err != nil && !errors.Is(err, domain.ErrNotFound) {
@@ -77,14 +77,14 @@ func (r *Reader) Progress(ctx context.Context, c *domain.Campaign) (*domain.Prog
 	return progress, nil
 }
 
-// All yields a campaign's contacts in the order of upload, with their states and results. Chunks without a contact
-// in a wanted state are not read.
+// All yields a campaign's contacts in the order of upload, with their states and results. It does not read chunks in
+// which no contact is in a wanted state.
 func (r *Reader) All(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[Entry, error] {
 	return record.Flatten(r.readChunks(ctx, c, wanted))
 }
 
-// AllReadAhead is All for callers that read to the end: the next chunk is read while the caller uses the current
-// one.
+// AllReadAhead yields the same contacts as All, and reads the next chunk while the caller uses the current one. It is
+// for callers that read all contacts.
 func (r *Reader) AllReadAhead(ctx context.Context, c *domain.Campaign, wanted StateSet) iter.Seq2[Entry, error] {
 	return record.Flatten(record.ReadAhead(ctx, func(ctx context.Context) iter.Seq2[[]Entry, error] { return r.readChunks(ctx, c, wanted) }))
 }
@@ -116,8 +116,8 @@ func (r *Reader) readChunks(ctx context.Context, c *domain.Campaign, wanted Stat
 	}
 }
 
-// readChunk reads the contacts at some ordinals of the chunk that begins at ordinal start. states are the known
-// states of the chunk.
+// readChunk reads the contacts at the positions in ordinals, which are in the chunk that begins at position start.
+// states are the states of the chunk's contacts.
 func (r *Reader) readChunk(
 	ctx context.Context, c *domain.Campaign, progress *domain.Progress, start int, states []domain.ContactState, ordinals []int,
 ) ([]Entry, error) {
@@ -146,7 +146,7 @@ func (r *Reader) readChunk(
 	return entries, nil
 }
 
-// states returns the states of n contacts, beginning at ordinal start.
+// states returns the states of n contacts, beginning at position start, as the API shows them.
 func (r *Reader) states(ctx context.Context, calls *answeredCalls, start, n int) ([]domain.ContactState, error) {
 	out := make([]domain.ContactState, n) // contacts without a state page are pending
 	first := start / domain.PageSize
@@ -164,11 +164,11 @@ func (r *Reader) states(ctx context.Context, calls *answeredCalls, start, n int)
 	return out, calls.markStates(ctx, out, start)
 }
 
-// errStop ends a scan early.
+// errStop stops a scan of the store early. It is not returned to callers of this package.
 var errStop = errors.New("scan stopped early")
 
-// readStatePages reads n state pages, beginning at page first. Pages without a row are skipped. f returns false to
-// end the scan.
+// readStatePages calls f for up to n state pages of a campaign, beginning at page number first. It skips pages that are
+// not stored. If f returns false, it stops.
 func (r *Reader) readStatePages(ctx context.Context, c *domain.Campaign, first, n int, f func(*domain.ContactPage) bool) error {
 	after := ""
 	if first > 0 {
@@ -187,7 +187,7 @@ func (r *Reader) readStatePages(ctx context.Context, c *domain.Campaign, first, 
 	return commit.StoreError(err)
 }
 
-// readResults returns the results of some contacts of one chunk, by ordinal.
+// readResults returns the results of the contacts at some positions of one chunk, as a map from position to result.
 func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals []int) (map[int]*domain.ContactResult, error) {
 	out := make(map[int]*domain.ContactResult, len(ordinals))
 	if len(ordinals) <= maxSingleReads {
@@ -224,7 +224,7 @@ func (r *Reader) readResults(ctx context.Context, c *domain.Campaign, ordinals [
 	return out, commit.StoreError(err)
 }
 
-// Edits yields all changes that were made to contacts after their upload.
+// Edits yields the current version of each contact that was changed after its upload.
 func (r *Reader) Edits(ctx context.Context, c *domain.Campaign, progress *domain.Progress) iter.Seq2[*domain.ContactEdit, error] {
 	if progress.Edits == 0 {
 		return func(func(*domain.ContactEdit, error) bool) {}
@@ -232,7 +232,7 @@ func (r *Reader) Edits(ctx context.Context, c *domain.Campaign, progress *domain
 	return r.editsFrom(ctx, c, 0, progress.Total)
 }
 
-// editsFrom yields the changes of n contacts, beginning at ordinal start.
+// editsFrom yields the changed contacts among the n contacts that begin at position start.
 func (r *Reader) editsFrom(ctx context.Context, c *domain.Campaign, start, n int) iter.Seq2[*domain.ContactEdit, error] {
 	const atOnce = 256
 	return func(yield func(*domain.ContactEdit, error) bool) {

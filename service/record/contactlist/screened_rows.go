@@ -6,15 +6,15 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// ScreenedRows are the uploaded rows that did not become contacts of a campaign because a check refused them. They
-// are stored in chunks. Each number has one row.
+// ScreenedRows are the uploaded rows of a campaign that did not become contacts because a check refused their number or
+// variables. They are stored in chunks, with one row for each phone number.
 type ScreenedRows struct {
 	Numbers       map[uint64]struct{}
 	chunk         []domain.ScreenedContact // the last chunk, which is not full
 	Before, Total int                      // number of rows before this upload, and now
 }
 
-// Load reads the screened rows that the campaign has from earlier uploads.
+// Load reads the screened rows of earlier uploads to the campaign. total is their number.
 func (s *ScreenedRows) Load(ctx context.Context, r *Reader, c *domain.Campaign, total int) error {
 	s.Before, s.Total, s.Numbers = total, total, make(map[uint64]struct{}, total)
 	for row, err := range r.Screened(ctx, c, total) {
@@ -33,7 +33,8 @@ func (s *ScreenedRows) Load(ctx context.Context, r *Reader, c *domain.Campaign, 
 	return nil
 }
 
-// addScreened stores a row that does not become a contact. A campaign stores at most MaxContacts screened rows.
+// addScreened adds an uploaded row that does not become a contact to the current chunk of screened rows. It ignores the
+// row if its number has a screened row already, or if the campaign has MaxContacts screened rows.
 func (in *Import) addScreened(row domain.ScreenedContact) {
 	s, key := &in.Screened, NumberKey(row.Phone)
 	if _, twice := s.Numbers[key]; twice || s.Total == MaxContacts {
@@ -46,7 +47,7 @@ func (in *Import) addScreened(row domain.ScreenedContact) {
 	}
 }
 
-// packScreened makes a record of the last chunk of screened rows, which may not be full.
+// packScreened turns the current chunk of screened rows, which may not be full, into a record to be stored.
 func (in *Import) packScreened() {
 	s := &in.Screened
 	if len(s.chunk) == 0 || s.Total == s.Before {

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/domain/commit"
 )
 
-// DeletedOrdinals returns the ordinals of the contacts that were deleted from a campaign. The numbers of deleted
-// contacts may be added again.
+// DeletedOrdinals returns the positions of the contacts that were deleted from a campaign. A later upload may add their
+// phone numbers again.
 func (r *Reader) DeletedOrdinals(ctx context.Context, c *domain.Campaign, progress *domain.Progress) (map[int]bool, error) {
 	if progress.Outcomes[domain.OutcomeCancelled] == 0 {
 		return nil, nil
@@ -33,8 +33,8 @@ type NumberOrError struct {
 	Err    error
 }
 
-// Numbers yields the ordinals and numbers of a campaign's contacts below total, as they were uploaded. An error has
-// the ordinal -1 and ends the sequence.
+// Numbers yields the positions and the uploaded phone numbers of a campaign's first total contacts. Later changes of the
+// numbers are not included. After an error it yields the position -1 with the error, and ends.
 func (r *Reader) Numbers(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[int, NumberOrError] {
 	const atOnce = 8
 	return func(yield func(int, NumberOrError) bool) {
@@ -68,7 +68,7 @@ func (r *Reader) Numbers(ctx context.Context, c *domain.Campaign, total int) ite
 	}
 }
 
-// Screened yields the first total screened rows of a campaign: uploaded rows that did not become contacts.
+// Screened yields the first total screened rows of a campaign. These are uploaded rows that did not become contacts.
 func (r *Reader) Screened(ctx context.Context, c *domain.Campaign, total int) iter.Seq2[domain.ScreenedContact, error] {
 	return func(yield func(domain.ScreenedContact, error) bool) {
 		for at := 0; at < total; at += domain.ChunkSize {

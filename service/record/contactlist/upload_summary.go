@@ -10,7 +10,7 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// ContactRows are the rows of an upload.
+// ContactRows are the rows of an upload of contacts, with the column mapping of a CSV file.
 type ContactRows struct {
 	Rows    iter.Seq2[domain.RawContact, error]
 	Columns *domain.ColumnMapping // complete after all rows were read; nil: the upload has no columns
@@ -24,14 +24,14 @@ type UploadSummary struct {
 	domain.ColumnMapping
 }
 
-// NewUpload returns the row of an upload to a campaign.
+// NewUpload returns the record of a new upload to a campaign.
 func NewUpload(p domain.Principal, c *domain.Campaign) domain.Upload {
 	u := domain.Upload{CampaignID: c.ID, Status: domain.UploadReceiving, Errors: []domain.ContactError{}, Fields: []string{}}
 	u.Init("upload", p, mailbox.NewID(domain.PrefixUpload), record.Now())
 	return u
 }
 
-// CompleteUpload returns the row of a finished upload, with the counts and errors of the import.
+// CompleteUpload returns the record of the completed upload u, with the counts and errors of the import.
 func (in *Import) CompleteUpload(u domain.Upload) *domain.Upload {
 	at := record.Now()
 	u.Status, u.UpdatedAt, u.CompletedAt = domain.UploadCompleted, at, &at

@@ -6,8 +6,8 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Decision is one decision of a campaign about a contact, as the API shows it: dial, skip, cancel or expire, with
-// the rules that led to it.
+// Decision is one decision of a campaign about a contact in the form of the API. It says dial, skip, cancel or expire,
+// and contains the rules that led to the decision.
 type Decision struct {
 	Row       int             `json:"row"` // row of the decision log; a hash chain links the rows
 	At        time.Time       `json:"at"`
@@ -20,7 +20,7 @@ type Decision struct {
 	Rules     []domain.Ruling `json:"rules"`
 }
 
-// DecisionOf returns decision i of row r of a campaign's decision log.
+// DecisionOf converts the decision with index i in row r of a campaign's decision log to the form of the API.
 func DecisionOf(c *domain.Campaign, r *domain.DecisionPage, i int) Decision {
 	one := &r.Decisions[i]
 	d := Decision{

@@ -15,7 +15,7 @@ type Blobs struct {
 	all map[string][]byte // by workspace/name
 }
 
-// blob is an open blob: a reader whose Close does nothing.
+// blob is an opened blob. Its Close does nothing, because the content is in memory.
 type blob struct{ *bytes.Reader }
 
 func (blob) Close() error { return nil }
@@ -31,7 +31,7 @@ func (b *Blobs) Open(_ context.Context, workspace, name string) (io.ReadSeekClos
 	return blob{bytes.NewReader(all)}, int64(len(all)), nil
 }
 
-// Put stores the bytes that r returns. If r fails, nothing is stored.
+// Put stores the content of r as a blob and returns its size. If reading r fails, Put stores nothing.
 func (b *Blobs) Put(_ context.Context, workspace, name string, r io.Reader) (int64, error) {
 	all, err := io.ReadAll(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func (b *Blobs) Put(_ context.Context, workspace, name string, r io.Reader) (int
 	return int64(len(all)), nil
 }
 
-// Delete deletes a blob. A blob that does not exist is no error.
+// Delete deletes a blob. It returns nil if the blob does not exist.
 func (b *Blobs) Delete(_ context.Context, workspace, name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Ids of two workspaces for tests.
+// Workspace ids for tests.
 const (
 	Workspace      = "ws_01JZZZZZZZZZZZZZZZZZZZZZZ1"
 	OtherWorkspace = "ws_01JZZZZZZZZZZZZZZZZZZZZZZ2"
@@ -22,16 +22,16 @@ func Live(workspace string) domain.Principal {
 // Workspaces is a fake of record.Workspaces: workspaces by id.
 type Workspaces map[string]*domain.Workspace
 
-// Workspace returns a workspace; nil if it is unknown.
+// Workspace returns the workspace with this id; nil if the fake does not contain it.
 func (w Workspaces) Workspace(id string) *domain.Workspace { return w[id] }
 
-// WorkspaceNotFound returns not_found.
+// WorkspaceNotFound returns an error with the code not_found.
 func (Workspaces) WorkspaceNotFound() error { return domain.NotFound("workspace") }
 
-// Outbox is a fake of record.Outbox that counts the reported commits.
+// Outbox is a fake of record.Outbox. Its value is the number of Committed calls.
 type Outbox struct{ atomic.Int32 }
 
-// Committed counts a commit.
+// Committed adds 1 to the number of Committed calls. It ignores the workspace id.
 func (o *Outbox) Committed(string) { o.Add(1) }
 
 // ErrorField returns the field that an API error names, from the error or from its first detail; "" if there is none.

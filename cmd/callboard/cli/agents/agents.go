@@ -1,4 +1,4 @@
-// Package agents implements callboard agents.
+// Package agents implements the command callboard agents.
 package agents
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard agents with its subcommands.
+// Command returns the command callboard agents with its subcommands.
 func Command() *cobra.Command {
 	return cli.Group("agents", "Create, update and publish agents",
 		cli.ListCommand("list", "List agents", "callboard agents list", nil,

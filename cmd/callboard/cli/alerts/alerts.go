@@ -1,4 +1,4 @@
-// Package alerts implements callboard alerts.
+// Package alerts implements the command callboard alerts.
 package alerts
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard alerts with its subcommands.
+// Command returns the command callboard alerts with its subcommands.
 func Command() *cobra.Command {
 	return cli.Group("alerts", "List alerts and manage alert rules; requires an operator key",
 		cli.ListCommand("list", "List active alerts", "callboard alerts list\ncallboard alerts list --json", nil,

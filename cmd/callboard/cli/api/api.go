@@ -1,4 +1,4 @@
-// Package api implements callboard api, which sends any request to the API.
+// Package api implements the command callboard api, which sends any request to the HTTP API.
 package api
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard api.
+// Command returns the command callboard api.
 func Command() *cobra.Command {
 	body := ""
 	var headers []string
@@ -45,7 +45,7 @@ callboard api POST /v1/knowledge-bases -d @base.json`,
 	return cmd
 }
 
-// requestBody returns the body that --data names.
+// requestBody returns the request body of the flag --data: its text, or the content of a file after "@".
 func requestBody(s *cli.Session, data string) ([]byte, error) {
 	path, ok := strings.CutPrefix(data, "@")
 	if !ok {
@@ -54,7 +54,7 @@ func requestBody(s *cli.Session, data string) ([]byte, error) {
 	return s.ReadInput(path)
 }
 
-// sendRaw sends a request and prints the response, JSON indented.
+// sendRaw sends a request and prints the response. It indents a JSON response.
 func sendRaw(s *cli.Session, method, path string, body []byte, headers []string) error {
 	ctx, cancel := context.WithTimeout(s.Context(), 10*cli.RequestTimeout)
 	defer cancel()

@@ -1,4 +1,4 @@
-// Package appointments implements callboard appointments.
+// Package appointments implements the command callboard appointments.
 package appointments
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard appointments with its subcommands.
+// Command returns the command callboard appointments with its subcommands.
 func Command() *cobra.Command {
 	q := client.ListAppointmentsQuery{}
 	var from, to, reason string

@@ -1,4 +1,4 @@
-// Package calls implements callboard calls.
+// Package calls implements the command callboard calls.
 package calls
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// endedStatuses are the statuses of an ended call.
+// endedStatuses are the statuses of a call that has ended.
 var endedStatuses = []string{"completed", "busy", "no_answer", "failed", "cancelled"} //nolint:gochecknoglobals // a list
 
-// Command returns callboard calls with its subcommands.
+// Command returns the command callboard calls with its subcommands.
 func Command() *cobra.Command {
 	q := client.ListCallsQuery{}
 	list := cli.ListCommand("list", "List calls, newest first", `callboard calls list --status active

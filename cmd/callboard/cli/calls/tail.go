@@ -26,13 +26,13 @@ callboard calls tail call_01J…`,
 	return cmd
 }
 
-// streamTimeout is the maximum age of an event stream; followCall then opens a new one.
+// streamTimeout is the time after which followCall replaces its event stream by a new one.
 const streamTimeout = time.Minute
 
 // firstEventWait is the time between two requests for the first event of a call.
 const firstEventWait = 200 * time.Millisecond
 
-// followCall prints the events of a call until the call ends, then the result. It returns an error if the call was
+// followCall prints the events of a call until the call ends, and then its result. It returns an error if the call was
 // not answered.
 func followCall(s *cli.Session, id string) error {
 	for last := ""; ; {
@@ -58,8 +58,8 @@ func followCall(s *cli.Session, id string) error {
 	}
 }
 
-// printEventsAfter prints the events of a call after the event last (empty: all)
-// and returns the id of the last one.
+// printEventsAfter prints the events of a call that follow the event with the id last. If last is empty, it prints all
+// events. It returns the id of the last printed event.
 func printEventsAfter(s *cli.Session, id, last string) (string, error) {
 	isNew := last == ""
 	for e, err := range s.AllCallEvents(s.Context(), id, client.ListCallEventsQuery{}) {
@@ -77,8 +77,8 @@ func printEventsAfter(s *cli.Session, id, last string) (string, error) {
 	return last, nil
 }
 
-// followEventsToEnd prints the events of a call after last until call.ended. It returns after streamTimeout,
-// because a stream to a dead service would never end.
+// followEventsToEnd prints the events of a call that follow the event last, until call.ended. It returns after
+// streamTimeout, because a stream from a dead service would never end.
 func followEventsToEnd(s *cli.Session, id, last string) (string, error) {
 	ctx, cancel := context.WithTimeout(s.Context(), streamTimeout)
 	defer cancel()
@@ -97,7 +97,7 @@ func followEventsToEnd(s *cli.Session, id, last string) (string, error) {
 	return last, s.Context().Err()
 }
 
-// printCallEnd prints the events after last and the result of an ended call.
+// printCallEnd prints the remaining events of an ended call, which follow the event last, and the result of the call.
 func printCallEnd(s *cli.Session, call *client.Call, last string) error {
 	_, err := printEventsAfter(s, call.ID, last)
 	if err != nil {
@@ -114,7 +114,7 @@ func printCallEnd(s *cli.Session, call *client.Call, last string) error {
 	return err
 }
 
-// describeCall returns status, reason, duration, outcome and quality of a call.
+// describeCall returns one text with the status, reason, duration, outcome and quality of a call.
 func describeCall(c *client.Call) string {
 	text := fmt.Sprintf("%s: %s, %d s", c.Status, cli.OrDash(c.EndedReason), c.DurationSeconds)
 	if o := c.Outcome; o != nil && o.Result != "" {

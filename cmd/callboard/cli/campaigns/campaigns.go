@@ -1,4 +1,4 @@
-// Package campaigns implements callboard campaigns.
+// Package campaigns implements the command callboard campaigns.
 package campaigns
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard campaigns with its subcommands.
+// Command returns the command callboard campaigns with its subcommands.
 func Command() *cobra.Command {
 	status := ""
 	list := cli.ListCommand("list", "List campaigns, newest first", "callboard campaigns list --status running",
@@ -93,7 +93,7 @@ func cancelCommand() *cobra.Command {
 
 const csvType = "text/csv"
 
-// outcomeCounts lists the counts that are not zero, sorted by name.
+// outcomeCounts returns the outcomes whose count is not zero, with their counts, as text sorted by name.
 func outcomeCounts(counts map[string]int64) string {
 	parts := make([]string, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// campaignDecision is a dialing decision with its campaign.
+// campaignDecision is an entry of a campaign's decision log, with the id of the campaign.
 type campaignDecision struct {
 	CampaignID   string `json:"campaign_id"`
 	CampaignName string `json:"campaign_name"`
@@ -33,7 +33,7 @@ callboard campaigns why +12025550123 --campaign camp_01J…`,
 	return cmd
 }
 
-// listDecisions returns the decisions about a number, of one campaign or of the newest campaigns.
+// listDecisions returns the decisions about a phone number. If campaign is empty, it searches the newest campaigns.
 func listDecisions(s *cli.Session, phone, campaign string, most int) iter.Seq2[campaignDecision, error] {
 	return func(yield func(campaignDecision, error) bool) {
 		n := 0
@@ -68,7 +68,8 @@ func chosenCampaigns(s *cli.Session, campaign string) iter.Seq2[client.Campaign,
 	}
 }
 
-// describeRules lists the rules that blocked the number, or else the rules that it passed.
+// describeRules returns the names of the rules that blocked the number. If none did, it returns the rules that the
+// number passed.
 func describeRules(rules []client.Ruling) string {
 	var blocked, passed []string
 	for _, r := range rules {

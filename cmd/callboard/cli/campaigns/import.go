@@ -16,21 +16,21 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// importResult is the JSON output of callboard campaigns import.
+// importResult is the JSON output of the command callboard campaigns import.
 type importResult struct {
 	CampaignID string `json:"campaign_id"`
 	Status     string `json:"status"`
 	*client.UploadSummary
 }
 
-// importOptions holds the flags of callboard campaigns import.
+// importOptions contains the flags of the command callboard campaigns import.
 type importOptions struct {
 	name, agent, pathway, from, into, country string
 	start                                     bool
 	columns                                   client.AddContactsQuery
 }
 
-// columnFlags returns the flags that name the columns of a CSV file.
+// columnFlags returns, by flag name, the flags that name the columns of a CSV file.
 func (o *importOptions) columnFlags() map[string]*string {
 	c := &o.columns
 	return map[string]*string{"phone": &c.PhoneColumn, "timezone": &c.TimezoneColumn, "country": &c.CountryColumn, "name": &c.NameColumn}
@@ -60,7 +60,7 @@ callboard campaigns import more.jsonl --campaign camp_01J…`,
 	return cmd
 }
 
-// importContacts streams a file of contacts into a campaign.
+// importContacts uploads a file of contacts into a campaign, which it creates unless --campaign names one.
 func importContacts(s *cli.Session, path string, o *importOptions) error {
 	kind, err := mediaType(path)
 	if err != nil {
@@ -102,7 +102,7 @@ func importContacts(s *cli.Session, path string, o *importOptions) error {
 	return finishImport(s, &out, o.start)
 }
 
-// createDraft creates the campaign of an import as a draft and returns its id.
+// createDraft creates a campaign without contacts for an import and returns its id.
 func createDraft(s *cli.Session, path string, o *importOptions) (string, error) {
 	n := &client.NewCampaign{Name: o.name, AgentID: cli.OptionalString(o.agent), PathwayID: cli.OptionalString(o.pathway), DefaultCountry: cli.OptionalString(o.country), Draft: new(true)}
 	if n.Name == "" {
@@ -142,7 +142,7 @@ func finishImport(s *cli.Session, out *importResult, start bool) error {
 	return refused
 }
 
-// printColumns prints how the columns of a CSV file were matched to variables.
+// printColumns prints which column of the CSV file was used for which variable.
 func printColumns(s *cli.Session, u *client.UploadSummary) {
 	for _, header := range slices.Sorted(maps.Keys(u.Columns)) {
 		s.PrintNotef("column %s: %s", cli.Clean(header), cli.Clean(u.Columns[header]))
@@ -155,7 +155,7 @@ func printColumns(s *cli.Session, u *client.UploadSummary) {
 	}
 }
 
-// mediaType returns the media type of a contacts file by its extension.
+// mediaType returns the media type that the extension of a contacts file implies.
 func mediaType(path string) (string, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv", ".tsv", ".txt":

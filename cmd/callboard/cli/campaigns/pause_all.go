@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/operator"
 )
 
-// pauseResult is the JSON output of callboard pause-all.
+// pauseResult is the JSON output of the command callboard pause-all.
 type pauseResult struct {
 	Paused    []string `json:"paused"`
 	Cancelled []string `json:"cancelled_bulk_jobs"`
 	HungUp    int      `json:"hung_up"`
 }
 
-// PauseAllCommand returns callboard pause-all.
+// PauseAllCommand returns the command callboard pause-all.
 func PauseAllCommand() *cobra.Command {
 	hangUp, bulk, everywhere := false, false, false
 	cmd := cli.NewCommand("pause-all", "Pause every running campaign of the workspace", "callboard pause-all\ncallboard pause-all --bulk --hangup\ncallboard pause-all --everywhere", cobra.NoArgs, func(s *cli.Session, _ []string) error {
@@ -45,8 +45,8 @@ func PauseAllCommand() *cobra.Command {
 	return cmd
 }
 
-// pauseWorkspace pauses campaigns, cancels bulk jobs and hangs up calls. It continues after an error and returns
-// all errors together.
+// pauseWorkspace pauses the campaigns of a workspace. With bulk it also cancels bulk jobs, and with hangUp it hangs up
+// calls. It continues after an error and returns all errors together.
 func pauseWorkspace(s *cli.Session, done *pauseResult, bulk, hangUp bool) error {
 	ctx := s.Context()
 	var faults []error
@@ -83,7 +83,8 @@ func pauseWorkspace(s *cli.Session, done *pauseResult, bulk, hangUp bool) error 
 	return errors.Join(faults...)
 }
 
-// forEach calls do for each row and returns all errors together. It ignores rows that have ended meanwhile.
+// forEach calls do for each record and returns all errors together. It ignores the error of a record that has ended or
+// was deleted meanwhile.
 func forEach[T any](all iter.Seq2[T, error], do func(*T) (id string, err error)) error {
 	var faults []error
 	for one, err := range all {

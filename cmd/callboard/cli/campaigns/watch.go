@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// minWatchInterval is the minimum of --every.
+// minWatchInterval is the smallest allowed value of the flag --every.
 const minWatchInterval = 200 * time.Millisecond
 
 func watchCommand() *cobra.Command {
@@ -84,8 +84,7 @@ func printProgress(s *cli.Session, b cli.ProgressBar, st *client.CampaignStatusO
 	return nil
 }
 
-// StatusLine returns status, progress, outcomes and waiting reason of a campaign
-// in one line.
+// StatusLine returns one line of text with the status, progress, outcomes and waiting reason of a campaign.
 func StatusLine(st *client.CampaignStatusObject) string {
 	p := st.Progress
 	text := fmt.Sprintf("%s: %d of %d remaining, %d live", st.Status, p.Remaining, p.Total, p.InProgress)

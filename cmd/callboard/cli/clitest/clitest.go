@@ -16,8 +16,8 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Run runs a command line with the given commands below the root. It returns the standard output, the standard
-// error and the exit code.
+// Run runs a command line with a root command that has the given subcommands. It returns the standard output, the
+// standard error and the exit code.
 func Run(t *testing.T, stdin string, args []string, commands ...*cobra.Command) (out, errs string, code int) {
 	t.Helper()
 	root := &cobra.Command{Use: "callboard", SilenceUsage: true, SilenceErrors: true}
@@ -35,7 +35,7 @@ func Run(t *testing.T, stdin string, args []string, commands ...*cobra.Command) 
 	return o.String(), e.String(), cli.ExitCode(err)
 }
 
-// Server is a fake API server that answers with fixed JSON and records keys and requests.
+// Server is a fake API server that answers with fixed JSON texts. It records the requests and their API keys.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -43,8 +43,8 @@ type Server struct {
 	requests []string
 }
 
-// NewServer starts a fake API server. answers maps "METHOD /path" to a response body, preceded by "STATUS|" if the
-// status is not 200. Other paths get 404.
+// NewServer starts a fake API server. answers maps "METHOD /path" to a response body. If the status is not 200, the
+// body starts with "STATUS|". Other paths get 404.
 func NewServer(t *testing.T, answers map[string]string) *Server {
 	t.Helper()
 	s := &Server{}
@@ -70,15 +70,15 @@ func NewServer(t *testing.T, answers map[string]string) *Server {
 	return s
 }
 
-// Requests returns the keys and the requests ("METHOD /path?query") received so far.
+// Requests returns the API keys and the requests ("METHOD /path?query") that the server has received so far.
 func (s *Server) Requests() (keys, requests []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.keys...), append([]string{}, s.requests...)
 }
 
-// Profiles sets an empty profiles file and removes the variables that select a service, for the duration of the
-// test. It returns the path of the file.
+// Profiles makes the CLI use an empty profiles file for the duration of the test. It removes the environment variables
+// that select a service, and returns the path of the file.
 func Profiles(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "profiles.json")

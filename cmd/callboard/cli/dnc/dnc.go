@@ -1,4 +1,4 @@
-// Package dnc implements callboard dnc, which manages do-not-call lists.
+// Package dnc implements the command callboard dnc, which manages do-not-call lists.
 package dnc
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard dnc with its subcommands.
+// Command returns the command callboard dnc with its subcommands.
 func Command() *cobra.Command {
 	listID, most := "", 0
 	on := func(use, short, example string, args cobra.PositionalArgs, run func(s *cli.Session, list string, args []string) error) *cobra.Command {
@@ -105,7 +105,7 @@ func importDNC(s *cli.Session, list, path string) error {
 	return printImport(s, done, err)
 }
 
-// printImport prints the counts of an import, or returns err.
+// printImport prints the counts of an import into a do-not-call list. If err is not nil, it only returns err.
 func printImport(s *cli.Session, done *client.DNCImport, err error) error {
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package events implements callboard events.
+// Package events implements the command callboard events.
 package events
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Follow prints new events until the context of s is done.
+// Follow prints new events as they occur, until the context of s ends.
 func Follow(s *cli.Session, q client.StreamEventsQuery) error {
 	if _, err := s.ListEvents(s.Context(), client.ListEventsQuery{Limit: 1}); err != nil {
 		return err // a stream would retry without end
@@ -30,7 +30,7 @@ func Follow(s *cli.Session, q client.StreamEventsQuery) error {
 	return s.Context().Err()
 }
 
-// Print prints an event on one line.
+// Print prints an event on one line: as JSON with --json, otherwise its time, type and main fields.
 func Print(s *cli.Session, e *client.Event) error {
 	if s.AsJSON {
 		return s.PrintJSONLine(e)
@@ -39,7 +39,7 @@ func Print(s *cli.Session, e *client.Event) error {
 	return nil
 }
 
-// Summarize returns the main fields of an event's data on one line.
+// Summarize returns the main fields of an event payload on one line.
 func Summarize(data json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -56,7 +56,7 @@ func Summarize(data json.RawMessage) string {
 	return strings.Join(parts, " ")
 }
 
-// Command returns callboard events with its subcommands.
+// Command returns the command callboard events with its subcommands.
 func Command() *cobra.Command {
 	q := client.StreamEventsQuery{After: "now"}
 	tail := cli.NewCommand("tail", "Follow events as they happen, until Ctrl-C", `callboard events tail --types call.*,campaign.*

@@ -1,4 +1,4 @@
-// Package numbers implements callboard numbers.
+// Package numbers implements the command callboard numbers.
 package numbers
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard numbers with its subcommands.
+// Command returns the command callboard numbers with its subcommands.
 func Command() *cobra.Command {
 	var agent, trunk string
 	texts := false

@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// StopDialling stops all outbound calls of all workspaces and prints the new state.
+// StopDialling stops the dialling of all workspaces, so that no new outbound call begins, and prints the new state.
 func StopDialling(s *cli.Session, reason string) error {
 	why := &client.DiallingStop{}
 	if reason != "" {
@@ -15,7 +15,7 @@ func StopDialling(s *cli.Session, reason string) error {
 	return printDialling(s, now, err)
 }
 
-// printDialling prints whether all outbound calls are stopped, or returns err.
+// printDialling prints whether an operator has stopped all dialling. If err is not nil, it only returns err.
 func printDialling(s *cli.Session, now *client.DiallingNow, err error) error {
 	if err != nil {
 		return err

@@ -5,7 +5,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// printDrain prints whether a node accepts new calls, or returns err.
+// printDrain prints whether a node accepts new calls. If err is not nil, it only returns err.
 func printDrain(s *cli.Session, now *client.DrainNow, err error) error {
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// printLoad prints the load of the node.
+// printLoad prints the state of a node and its load: calls, commits, requests, spending and trunks.
 func printLoad(s *cli.Session, l *client.NodeLoad) error {
 	w := tabwriter.NewWriter(s.Out(), 0, 4, 2, ' ', 0)
 	ready := "ready"
@@ -45,7 +45,7 @@ func describeLines(l client.LineUse) string {
 	return text
 }
 
-// describeSpent returns the amount spent, with "or more" if parts of it are unknown.
+// describeSpent returns the amount spent as text. It adds "or more" if known is false, because parts are missing then.
 func describeSpent(m client.Money, known bool) string {
 	if !known {
 		return m.Amount + " or more"

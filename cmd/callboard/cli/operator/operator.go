@@ -1,4 +1,4 @@
-// Package operator implements callboard operator.
+// Package operator implements the command callboard operator.
 package operator
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard operator with its subcommands.
+// Command returns the command callboard operator with its subcommands.
 func Command() *cobra.Command {
 	reason, node := "", ""
 	drain := cli.NewCommand("drain", "Drain a node: it accepts no new calls, and live calls continue", "callboard operator drain\ncallboard operator drain --node node_01J9", cobra.NoArgs, func(s *cli.Session, _ []string) error {

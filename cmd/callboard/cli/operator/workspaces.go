@@ -8,7 +8,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// loadsPageSize is the number of workspaces per response.
+// loadsPageSize is the number of workspaces that are requested in one page.
 const loadsPageSize = 100
 
 // printWorkspaceLoads prints calls, concurrent calls, spend and trunks of each workspace.

@@ -1,4 +1,4 @@
-// Package pathways implements callboard pathways.
+// Package pathways implements the command callboard pathways.
 package pathways
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard pathways with its subcommands.
+// Command returns the command callboard pathways with its subcommands.
 func Command() *cobra.Command {
 	return cli.Group("pathways", "Create, update and validate pathways; test them with callboard chat and callboard test",
 		cli.ListCommand("list", "List pathways", "callboard pathways list", nil,

@@ -1,4 +1,4 @@
-// Package phones implements callboard phones.
+// Package phones implements the command callboard phones.
 package phones
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard phones with its subcommands.
+// Command returns the command callboard phones with its subcommands.
 func Command() *cobra.Command {
 	name := ""
 	add := cli.NewCommand("add EXTENSION", "Add a SIP phone; its password is shown only now", "callboard phones add 1001 --name desk", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {

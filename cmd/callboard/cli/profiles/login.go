@@ -17,7 +17,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// LoginCommand returns callboard login.
+// LoginCommand returns the command callboard login.
 func LoginCommand() *cobra.Command {
 	var keyFile string
 	insecure := false
@@ -64,7 +64,8 @@ callboard campaigns list --profile test`,
 	return cmd
 }
 
-// readKey returns the key of a login from a file, --key, the environment, the terminal or the standard input.
+// readKey returns the API key for a login. Its source is a file, --key, the environment, the terminal or the standard
+// input.
 func readKey(s *cli.Session, path string, byFlag bool) (string, error) {
 	var text []byte
 	var err error
@@ -98,7 +99,7 @@ func readKey(s *cli.Session, path string, byFlag bool) (string, error) {
 	return key, nil
 }
 
-// isPlainHTTP reports whether the key would cross a network unencrypted.
+// isPlainHTTP reports whether requests to an address would send the API key over a network without encryption.
 func isPlainHTTP(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" {

@@ -1,5 +1,5 @@
-// Package profiles implements callboard login and callboard profiles, which save the URLs and keys of services by
-// name.
+// Package profiles implements the commands callboard login and callboard profiles, which save the URLs and API keys of
+// services under names.
 package profiles
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// shownProfile is a profile without its key, for output.
+// shownProfile is the output for a profile. It does not contain the API key.
 type shownProfile struct {
 	Name    string `json:"name"`
 	URL     string `json:"url"`
 	Current bool   `json:"current"`
 }
 
-// Command returns callboard profiles with its subcommands.
+// Command returns the command callboard profiles with its subcommands.
 func Command() *cobra.Command {
 	asJSON := false
 	list := &cobra.Command{

@@ -36,7 +36,7 @@ func TestLoginStoresProfileForOwnerOnly(t *testing.T) {
 	_, _, code = run(t, "", "login", "south", "--url", south.URL, "--key-file", file)
 	require.Equal(t, cli.ExitOK, code)
 
-	// The last login is the current profile; --profile and the environment select another one.
+	// The profile of the last login is the current one. --profile and an environment variable select another profile.
 	last := func(s *clitest.Server) string {
 		keys, _ := s.Requests()
 		return keys[len(keys)-1]

@@ -1,4 +1,4 @@
-// Package sms implements callboard sms.
+// Package sms implements the command callboard sms.
 package sms
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard sms with its subcommands.
+// Command returns the command callboard sms with its subcommands.
 func Command() *cobra.Command {
 	from := ""
 	send := cli.NewCommand("send NUMBER TEXT", "Send an SMS message", `callboard sms send +12025550123 "Your visit is at nine." --from +12025550100`, cobra.ExactArgs(2), func(s *cli.Session, args []string) error {

@@ -1,4 +1,5 @@
-// Package status implements callboard status: service, workspace, campaigns, trunks and nodes at a glance.
+// Package status implements the command callboard status. It shows the state of the service, the workspace, the
+// campaigns, the trunks and the nodes.
 package status
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli/operator"
 )
 
-// serviceStatus is the JSON output of callboard status.
+// serviceStatus is the JSON output of the command callboard status.
 type serviceStatus struct {
 	URL         string           `json:"url"`
 	Ready       bool             `json:"ready"`
@@ -33,12 +34,12 @@ type serviceStatus struct {
 	Endpoints   []endpointStatus `json:"endpoints"` // webhook endpoints that are not active
 	Today       *client.Used     `json:"today"`
 	Nodes       []client.NodeNow `json:"nodes,omitempty"`  // nodes of a cluster; only with an operator key
-	Unread      []unread         `json:"unread,omitempty"` // parts that could not be read and are empty
+	Unread      []unread         `json:"unread,omitempty"` // sections that could not be read and are therefore empty
 
-	failed error // joined errors of the unread parts
+	failed error // joined errors of the unread sections
 }
 
-// unread is a part of the status that could not be read.
+// unread names a section of the status, such as the trunks, that could not be read.
 type unread struct {
 	What  string `json:"what"`
 	Error string `json:"error"`
@@ -63,7 +64,7 @@ type endpointStatus struct {
 	Status string `json:"status"`
 }
 
-// Command returns callboard status.
+// Command returns the command callboard status.
 func Command() *cobra.Command {
 	return cli.NewCommand("status", "Show the status of a service and its workspace; exit code 1 if the service is not ready",
 		"callboard status\ncallboard status --profile production --json", cobra.NoArgs, func(s *cli.Session, _ []string) error {
@@ -103,7 +104,8 @@ func Command() *cobra.Command {
 		})
 }
 
-// gatherStatus reads all parts of the status. It lists a part as unread if the service fails with a 5xx status.
+// gatherStatus reads all sections of the status. If the service responds with a 5xx status, it lists the section as
+// unread and continues.
 func gatherStatus(s *cli.Session, st *serviceStatus) error {
 	w, err := s.GetWorkspace(s.Context())
 	if err != nil {
@@ -121,7 +123,7 @@ func gatherStatus(s *cli.Session, st *serviceStatus) error {
 			st.Unread = append(st.Unread, unread{part.what, err.Error()})
 			st.failed = errors.Join(st.failed, fmt.Errorf("%s: unknown: %w", part.what, err))
 			hasty := *s.Client
-			hasty.Retries = 0 // the other parts fail fast
+			hasty.Retries = 0 // the service fails, so the requests for the other sections are not repeated
 			s.Client = &hasty
 		case err != nil:
 			return err
@@ -190,7 +192,7 @@ func readUsageToday(s *cli.Session, st *serviceStatus) error {
 	return err
 }
 
-// readNodes reads the nodes of a cluster. Without an operator key the list is empty.
+// readNodes reads the nodes of a cluster. Without an operator key it leaves the list empty.
 func readNodes(s *cli.Session, st *serviceStatus) error {
 	list, err := s.ListNodes(s.Context())
 	var refusal *client.Error
@@ -236,10 +238,10 @@ func printStatus(s *cli.Session, st *serviceStatus) error {
 	return w.Flush()
 }
 
-// isUnread reports whether a part could not be read.
+// isUnread reports whether a section of the status could not be read.
 func (st *serviceStatus) isUnread(what string) bool {
 	return slices.ContainsFunc(st.Unread, func(u unread) bool { return u.What == what })
 }
 
-// callsPageSize is the maximum number of live calls that a status counts.
+// callsPageSize is the maximum number of live calls that the status counts.
 const callsPageSize = 100

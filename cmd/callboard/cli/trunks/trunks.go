@@ -1,4 +1,4 @@
-// Package trunks implements callboard trunks.
+// Package trunks implements the command callboard trunks.
 package trunks
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard trunks with its subcommands.
+// Command returns the command callboard trunks with its subcommands.
 func Command() *cobra.Command {
 	test := cli.NewCommand("test TRUNK...", "Send OPTIONS to each target of trunks; exit code 1 if no target of a trunk answers",
 		"callboard trunks test trunk_01J…", cobra.MinimumNArgs(1), func(s *cli.Session, args []string) error {

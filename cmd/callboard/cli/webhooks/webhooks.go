@@ -1,4 +1,4 @@
-// Package webhooks implements callboard webhooks.
+// Package webhooks implements the command callboard webhooks.
 package webhooks
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/callboard/callboard/cmd/callboard/cli"
 )
 
-// Command returns callboard webhooks with its subcommands.
+// Command returns the command callboard webhooks with its subcommands.
 func Command() *cobra.Command {
 	var kinds []string
 	create := cli.NewCommand("create URL", "Create an endpoint; its signing secret is shown only now", "callboard webhooks create https://example.com/hooks --events call.ended,campaign.*", cobra.ExactArgs(1), func(s *cli.Session, args []string) error {
@@ -71,7 +71,7 @@ func logsCommand() *cobra.Command {
 	return cmd
 }
 
-// listDeliveries returns the deliveries of an endpoint, page by page.
+// listDeliveries returns all deliveries of a webhook endpoint. It requests them page by page.
 func listDeliveries(s *cli.Session, id string) iter.Seq2[client.LogEntry, error] {
 	return func(yield func(client.LogEntry, error) bool) {
 		for q := (client.GetWebhookLogsQuery{}); ; {

@@ -15,8 +15,8 @@ import (
 //go:linkname runtimeClock runtime.vdsoClockgettimeSym
 var runtimeClock uintptr
 
-// originalClock is the previous value of runtimeClock. clockShift is added to the time of day, in seconds. The
-// monotonic clock is not shifted.
+// originalClock is the clock function of the Go runtime, which the shifted clock calls. clockShift is the number of
+// seconds added to the time of day. The monotonic clock is not shifted.
 var (
 	originalClock uintptr
 	clockShift    int64

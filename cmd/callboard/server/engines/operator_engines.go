@@ -62,7 +62,7 @@ func (e *operatorEngines) recognizers() []speech.NamedRecognizer {
 	return all
 }
 
-// realtime returns the engines of speech to speech; nil: there is none.
+// realtime returns the engines that convert speech to speech, or nil if engines_file has none.
 func (e *operatorEngines) realtime() *speech.RealtimeEngines {
 	var all []speech.NamedRealtimeEngine
 	for _, x := range e.file.List {
@@ -85,8 +85,8 @@ func (e *operatorEngines) realtime() *speech.RealtimeEngines {
 	return speech.NewRealtimeEngines(all, e.file.Realtime)
 }
 
-// signer returns a function that signs the request of a media stream as a webhook whose
-// body is the URL. The signed text of X-Svc-Signature contains the ID and the time, so a
+// signer returns a function that makes the signature headers for the request that opens a media stream. The request is
+// signed like a webhook whose body is the URL. The signed text contains the ID and the time, so that a
 // recorded request cannot be replayed later.
 func signer(secret string) func(id string, at time.Time, url string) http.Header {
 	return func(id string, at time.Time, url string) http.Header {

@@ -19,7 +19,7 @@ import (
 // recognitionTimeout limits the recognition of one turn by pocketsphinx.
 const recognitionTimeout = 5 * time.Second
 
-// Config configures a Set.
+// Config holds the settings with which Open opens the engines of a process.
 type Config struct {
 	File       string                     // engines_file; empty: only environment variables
 	PromptDir  string                     // WAV files of prompts
@@ -29,7 +29,7 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Set is the engines of a process.
+// Set holds the speech engines and language models of a process.
 type Set struct {
 	Synthesizer speech.Synthesizer
 	Recognizer  speech.Recognizer // nil: agents understand keys but no speech
@@ -51,10 +51,11 @@ func Open(c Config) (*Set, error) {
 	return &Set{Synthesizer: synthesizer, Recognizer: newRecognizer(&c, operator), Models: languageModels(&file), operator: operator}, nil
 }
 
-// NewRealtime returns realtime engines with their own failover state; nil: none is configured.
+// NewRealtime returns the realtime engines with a new failover state, or nil if none is configured.
 func (s *Set) NewRealtime() *speech.RealtimeEngines { return s.operator.realtime() }
 
-// newSynthesizer returns the speech synthesizers in the order of use: recorded prompts, engines_file, espeak-ng.
+// newSynthesizer returns the speech synthesizers, which are tried in this order: recorded prompts, the engines of
+// engines_file, espeak-ng.
 func newSynthesizer(c *Config, operator *operatorEngines) (*speech.SynthesizerChain, error) {
 	v, err := speech.NewSynthesizerChain(speech.Config{PromptDir: c.PromptDir, Sources: operator.synthesizers(), Order: operator.file.TTS})
 	if err != nil {
@@ -66,7 +67,8 @@ func newSynthesizer(c *Config, operator *operatorEngines) (*speech.SynthesizerCh
 	return v, nil
 }
 
-// newRecognizer returns the speech recognizers; nil: none is available.
+// newRecognizer returns the speech recognizers of engines_file, with pocketsphinx as the last. It returns nil if there
+// are none.
 func newRecognizer(c *Config, operator *operatorEngines) speech.Recognizer {
 	var local speech.Recognizer
 	sphinx, err := speech.NewSphinx(c.TurnDir, runtime.GOMAXPROCS(0), recognitionTimeout)

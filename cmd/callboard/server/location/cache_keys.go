@@ -10,24 +10,26 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-// callKey is the cache key for the owner of a call. byHeader adds the header fields of the call.
+// callKey is the cache key for the owner of a call: source address, called number and user name. If byHeader is true,
+// the key also contains the header fields by which trunks select calls.
 func callKey(q actornode.ClaimQuery, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 
-// cancelKey is the cache key for the node of a call that may be cancelled.
+// cancelKey is the cache key, made from the Call-ID, for the node to which a CANCEL must be sent.
 func cancelKey(a cluster.OwnerQuery) string { return "i" + a.CallID }
 
-// sourceKey is the cache key for a source address that no trunk knows.
+// sourceKey is the cache key for a source address to which no workspace has a trunk.
 func sourceKey(at netip.AddrPort) string { return "s" + at.String() }
 
-// disputeKey is the cache key for whether the stored claim to a number is valid for a call. A cached workspace ""
-// means that it is not.
+// disputeKey is the cache key for whether a workspace that owns the called number may have the call (checkNumberClaim).
+// The cached workspace is "" if it may not.
 func disputeKey(a cluster.OwnerQuery, name string, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00"), a.MatchFields, byHeader)
 }
 
-// withHeaderFields adds the header fields to a cache key if a trunk selects calls by a header (domain.TrunkMatch).
+// withHeaderFields appends the header fields to a cache key if byHeader is true, because a trunk then selects its calls
+// by a header (domain.TrunkMatch).
 func withHeaderFields(name string, fields map[string]string, byHeader bool) string {
 	if !byHeader {
 		return name
@@ -40,8 +42,8 @@ func withHeaderFields(name string, fields map[string]string, byHeader bool) stri
 	return b.String()
 }
 
-// storedClaimNames returns the names under which the store may have the owner of a request. A REGISTER is found by
-// its phone, other requests by the called number.
+// storedClaimNames returns the names under which the store may list the workspace that owns a request. For a REGISTER
+// the name is that of the phone, for other requests that of the called number.
 func storedClaimNames(a cluster.OwnerQuery) []string {
 	switch {
 	case a.InDialog, a.Method == sipOptions:

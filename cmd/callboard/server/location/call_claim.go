@@ -12,23 +12,25 @@ import (
 	"github.com/callboard/callboard/sip/cluster"
 )
 
-// A number may match no number in the store, because the trunk writes numbers without their country code or has a
-// catch-all number. Only the node with the trunk then knows the owner. Therefore all nodes that own shards are
-// queried (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
+// The store may not contain the called number of a call, because a trunk writes numbers without their country code or
+// has a catch-all number. Only the node with this trunk then knows the workspace. This node therefore queries all
+// nodes that own shards (docs/adr/0087-nodes-ask-each-other-whose-a-call-is.md).
 
 // cancelLifetime is how long a CANCEL finds the node of its call. A CANCEL lacks the credentials and header fields
 // by which the INVITE was routed.
 const cancelLifetime = 3 * time.Minute
 
-// sipOptions is the method that asks only whether the source is known.
+// sipOptions is the SIP method OPTIONS. The source address alone decides which node answers such a request.
 const sipOptions = "OPTIONS"
 
-// concernsOtherNodes reports whether another node may own a request.
+// concernsOtherNodes reports whether a workspace on another node may claim a request. It may claim requests outside of
+// dialogs with certain methods.
 func concernsOtherNodes(a cluster.OwnerQuery) bool {
 	return !a.InDialog && slices.Contains([]string{"INVITE", "MESSAGE", "CANCEL", sipOptions}, a.Method)
 }
 
-// claimQuery returns the query for the owner of a request.
+// claimQuery returns the query by which nodes ask each other for claims to a SIP request. For OPTIONS it contains only
+// the source address.
 func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 	q := actornode.ClaimQuery{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
@@ -37,7 +39,7 @@ func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 	return q
 }
 
-// cachedDispute returns the cached result of checkNumberClaim.
+// cachedDispute returns the cached result of checkNumberClaim for a request and a stored number.
 func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, known bool) {
 	if c, known = w.lookUp(disputeKey(a, name, false)); known {
 		return c, true
@@ -45,8 +47,8 @@ func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, k
 	return w.lookUp(disputeKey(a, name, true))
 }
 
-// isDisputable reports whether a stored claim to a number must be compared with the claims of trunks. If the number
-// belongs to another node, the comparison is needed only if a trunk of this node leads to the source.
+// isDisputable reports whether the workspace that owns the called number must be compared with the workspaces that
+// have a trunk to the source address. If another node owns the number, only a trunk on this node requires this.
 func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool {
 	if name[0] != 'n' || !concernsOtherNodes(a) {
 		return false
@@ -55,9 +57,9 @@ func (w *Finder) isDisputable(a cluster.OwnerQuery, name, workspace string) bool
 	return ok && (n.ID == w.cluster.Self() || w.cluster.HasTrunkTo(a.Source.Addr))
 }
 
-// checkNumberClaim returns the workspace if its stored claim to the number is valid for the call, and "" otherwise.
-// Any workspace may register a number that belongs to the catch-all number of another workspace's trunk. If that
-// trunk is on this node, the stored claim is valid only if its own node has a trunk to the source too.
+// checkNumberClaim returns workspace if this owner of the called number may have the call, and "" otherwise. Any
+// workspace may register a number that a carrier delivers to the catch-all number of another workspace's trunk. If
+// that trunk is on this node, the owner of the number must have a trunk to the source address too.
 func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, name, workspace string) string {
 	q := claimQuery(a)
 	n, ok := w.cluster.OwnerOf(workspace)
@@ -87,7 +89,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 	return workspace
 }
 
-// cachedClaimant returns the cached node with the best claim. known is false if nothing is cached.
+// cachedClaimant returns the cached node with the best claim to a call. known is false if the cache has no result.
 func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
 	q := claimQuery(a)
 	for _, byHeader := range []bool{false, true} {
@@ -98,8 +100,8 @@ func (w *Finder) cachedClaimant(a cluster.OwnerQuery) (c location, known bool) {
 	return w.lookUp(sourceKey(q.Source))
 }
 
-// findClaimant returns the node with the best claim; "" means this node or none. With an error the result still
-// says whether the known claim is weak.
+// findClaimant returns the node with the best claim to a call, or "" for this node or none. After an error, isWeak of
+// the result still tells whether the best known claim is weak.
 func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c location, err error) {
 	c, known := w.cachedClaimant(a)
 	if known {
@@ -145,16 +147,16 @@ func (w *Finder) findClaimant(ctx context.Context, a cluster.OwnerQuery) (c loca
 	return c, nil
 }
 
-// errIncomplete means that a shard of this node cannot answer now.
+// errIncomplete is the error of a claim lookup if a shard of this node cannot answer now.
 var errIncomplete = errors.New("a shard of this node cannot answer claim queries now")
 
-// errQueryLimit means that the query limit of the source address is reached.
+// errQueryLimit is the error of a claim lookup if the source address may cause no more queries to nodes now.
 var errQueryLimit = errors.New("the claim query limit of this source is reached")
 
-// mayQueryNodes consumes one query of the source's limit and reports whether it is allowed.
+// mayQueryNodes reports whether the source address may cause a query to other nodes, and counts this query.
 func mayQueryNodes(a cluster.OwnerQuery) bool { return a.AllowQuery == nil || a.AllowQuery() }
 
-// addrOfNode returns the SIP address of a node. elsewhere is false if the node is this one.
+// addrOfNode returns the SIP address of the node with an ID. The second result is false if the node is this one.
 func (w *Finder) addrOfNode(id string) (netip.AddrPort, bool) {
 	if id == "" {
 		return netip.AddrPort{}, false

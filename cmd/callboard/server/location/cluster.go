@@ -9,14 +9,14 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// Claim is the reply of a node to a claim query.
+// Claim is the reply of a node to a claim query: the best claim of its workspaces to an inbound call.
 type Claim struct {
 	domain.CallClaim
 
 	Incomplete bool `json:"part,omitempty"` // a shard of the node could not answer
 }
 
-// Cluster is the view of a node on the owners of calls in its cluster.
+// Cluster answers which nodes and workspaces claim a call, as one node of the cluster sees them.
 type Cluster interface {
 	Self() string                                                                       // ID of this node
 	LiveNodes() []lease.Node                                                            // nodes with a lease

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// QueryTimeout limits the search for a node. SIP repeats a request after half a second.
+	// QueryTimeout limits the search for a node. It is shorter than the half second after which SIP retransmits.
 	QueryTimeout     = 400 * time.Millisecond
 	cacheLifetime    = 2 * time.Second // how long a result may be used
 	maxCachedAnswers = 10_000          // per generation of the cache
@@ -37,14 +37,15 @@ func New(in Cluster) *Finder {
 	return &Finder{cluster: in, locations: locationCache{lifetime: cacheLifetime}, cancels: locationCache{lifetime: cancelLifetime}}
 }
 
-// NodeMark returns the name of a node in the tags of its dialogs. It stays the same after a restart.
+// NodeMark returns the name by which a node is identified in the tags of its dialogs. It is a hash of the node's
+// address, so it stays the same after a restart.
 func NodeMark(n lease.Node) string {
 	sum := sha256.Sum256([]byte(n.Addr))
 	return strings.ToLower(base32.HexEncoding.EncodeToString(sum[:5]))
 }
 
-// FindCached searches the cache only. elsewhere is true if another node owns the request. sure is false if the
-// cache does not know the owner.
+// FindCached finds the owner of a request without reading the store or querying nodes. elsewhere is true if another
+// node, at address at, owns the request. sure is false if the cache does not contain the owner.
 func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere, sure bool) {
 	if a.Mark != "" {
 		at, elsewhere = w.nodeByMark(a.Mark)
@@ -85,8 +86,8 @@ func (w *Finder) FindCached(a cluster.OwnerQuery) (at netip.AddrPort, elsewhere,
 }
 
 // Find returns the address of the node that owns a request, and true unless the owner is this node. It searches the
-// cache, the store and the other nodes. A phone is found by its user name only if no trunk at the source has a
-// claim. Anyone may give a phone the name that a carrier uses for its callers.
+// cache, the store and the other nodes. The user name of a phone selects the node only if no trunk at the source has
+// a claim. Otherwise a tenant could take calls by giving a phone the user name of a carrier.
 func (w *Finder) Find(a cluster.OwnerQuery) (netip.AddrPort, bool) {
 	if a.Mark != "" {
 		return w.nodeByMark(a.Mark)
@@ -135,7 +136,7 @@ func (w *Finder) lookUp(name string) (location, bool) {
 	return w.locations.get(name, time.Now())
 }
 
-// nodeOfCancel returns the cached node of the call that a CANCEL is for.
+// nodeOfCancel returns the cached node that received the INVITE to which a CANCEL belongs.
 func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 	if a.Method != "CANCEL" {
 		return "", false
@@ -146,14 +147,14 @@ func (w *Finder) nodeOfCancel(a cluster.OwnerQuery) (node string, ok bool) {
 	return c.node, ok
 }
 
-// store stores a result under its key.
+// store puts a result of an owner lookup into the cache.
 func (w *Finder) store(name string, c location) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.locations.put(name, c, time.Now())
 }
 
-// findWorkspace returns the workspace of a number or phone; "": none.
+// findWorkspace returns the workspace that owns a number or phone, or "" if none does.
 func (w *Finder) findWorkspace(ctx context.Context, name string) (workspace string, err error) {
 	if c, known := w.lookUp(name); known {
 		return c.workspace, nil
@@ -164,8 +165,8 @@ func (w *Finder) findWorkspace(ctx context.Context, name string) (workspace stri
 	return workspace, err
 }
 
-// addrOfWorkspace returns the SIP address of the node that owns a workspace. The address is invalid while no node
-// owns it.
+// addrOfWorkspace returns the SIP address of the node that owns a workspace. The second result is false if the owner is
+// this node. The address is invalid while no node owns the workspace.
 func (w *Finder) addrOfWorkspace(workspace string) (netip.AddrPort, bool) {
 	n, ok := w.cluster.OwnerOf(workspace)
 	if !ok {
@@ -174,8 +175,8 @@ func (w *Finder) addrOfWorkspace(workspace string) (netip.AddrPort, bool) {
 	return w.addrOf(n)
 }
 
-// nodeByMark returns the SIP address of the node that a dialog names. If the node is gone, this node handles the
-// request and finds no such dialog.
+// nodeByMark returns the SIP address of the node that the tag of a dialog names. If no live node has this name, this
+// node handles the request and answers that the dialog does not exist.
 func (w *Finder) nodeByMark(mark string) (netip.AddrPort, bool) {
 	for _, n := range w.cluster.LiveNodes() {
 		if NodeMark(n) == mark {
@@ -185,7 +186,7 @@ func (w *Finder) nodeByMark(mark string) (netip.AddrPort, bool) {
 	return netip.AddrPort{}, false
 }
 
-// addrOf returns the SIP address of a node. elsewhere is false if the node is this one.
+// addrOf returns the SIP address of a node. The second result is false if the node is this one.
 func (w *Finder) addrOf(n lease.Node) (netip.AddrPort, bool) {
 	if n.ID == w.cluster.Self() {
 		return netip.AddrPort{}, false

@@ -201,7 +201,7 @@ func TestPendingNumberHasNoOwner(t *testing.T) {
 	}
 }
 
-// numberRows is a store with one number of a status.
+// numberRows is a store that contains one phone number with the given status.
 type numberRows struct{ status domain.NumberStatus }
 
 func (r numberRows) Get(_ context.Context, into domain.Record) (uint64, error) {

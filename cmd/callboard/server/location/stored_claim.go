@@ -8,8 +8,8 @@ import (
 	"github.com/callboard/callboard/persistence"
 )
 
-// ReadWorkspaceClaim returns the workspace that owns a phone (kind 'p') or a number. It returns "" if none does or
-// if the number waits for an operator's approval.
+// ReadWorkspaceClaim reads which workspace owns a phone (kind 'p') or a phone number (any other kind). It returns "" if
+// none does or if the number waits for an operator's approval.
 func ReadWorkspaceClaim(ctx context.Context, store interface {
 	Get(ctx context.Context, into domain.Record) (uint64, error)
 }, kind byte, of string,

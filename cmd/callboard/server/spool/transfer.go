@@ -1,5 +1,5 @@
-// Package spool moves recordings from the spool of a node that does not serve their workspace to the node that
-// does, through the blob store.
+// Package spool moves recordings between nodes through the blob store. It moves them from the spool of a node that does
+// not serve their workspace to the node that does.
 package spool
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Limits of a Transfer.
+// Time limits and the minimum rate of the transfer of recordings.
 const (
 	transferInterval = 15 * time.Second
 	requestTimeout   = 30 * time.Second   // of a request to the blob store; a file gets more time for its size
@@ -33,15 +33,15 @@ const (
 	deletedMinAge    = 7 * 24 * time.Hour // minimum age of the recording of a deleted workspace before it is removed.
 )
 
-// PartJoiner is the actor node of a shard as a Transfer uses it.
+// PartJoiner is the actor node of a shard. It joins the parts of a recording that several nodes have made.
 type PartJoiner interface {
 	HasWorkspace(id string) bool
 	IsWorkspaceDeleted(ctx context.Context, workspaceID string) (bool, error)
 	JoinRecordingParts(workspaceID string)
 }
 
-// Transfer moves recordings from the spool of a node that does not serve their workspace to the node that does,
-// through the blob store. After a crash a file may exist in both places; the join of recording parts handles that.
+// Transfer moves recordings between nodes through the blob store, from a node that does not serve their workspace to
+// the node that does. After a crash a file may exist in both places. JoinRecordingParts drops the copy.
 type Transfer struct {
 	Config
 
@@ -63,7 +63,7 @@ func New(c Config) *Transfer {
 	return &Transfer{Config: c, runEnded: make(chan struct{}), processID: rand.Text()}
 }
 
-// Run moves files until ctx is done.
+// Run periodically moves recordings from and to the spool of this node until ctx is done.
 func (t *Transfer) Run(ctx context.Context) {
 	defer close(t.runEnded)
 	tick := time.NewTicker(transferInterval)
@@ -82,7 +82,8 @@ func (t *Transfer) Run(ctx context.Context) {
 	}
 }
 
-// PushRemaining moves all remaining recordings to the blob store. The node no longer serves any workspace.
+// PushRemaining moves all recordings in the spool to the blob store when the process stops. The caller must first stop the
+// shards of the node.
 func (t *Transfer) PushRemaining() {
 	ctx, cancel := context.WithTimeout(context.Background(), lastPushTimeout)
 	defer cancel()
@@ -104,8 +105,8 @@ func (t *Transfer) PushRemaining() {
 	}
 }
 
-// push moves complete recordings of workspaces that this node does not serve to the blob store and removes empty
-// folders.
+// push moves complete recordings of workspaces that this node does not serve from the spool to the blob store. It
+// removes empty folders from the spool.
 func (t *Transfer) push(ctx context.Context, serves func(workspace string) bool, minAge time.Duration) (err error) {
 	folders, dirErr := os.ReadDir(t.Dir)
 	if dirErr != nil && !errors.Is(dirErr, os.ErrNotExist) {
@@ -168,8 +169,8 @@ func (t *Transfer) pushFile(ctx context.Context, workspace string, info os.FileI
 	return nil
 }
 
-// objectName returns an object name that is unique for this process and file. Several nodes may have parts of a
-// call under the same file name. A repeated upload replaces the previous object.
+// objectName returns the name of a recording in the blob store. It contains an id of this process, because several
+// nodes may have parts of a call under the same file name. A repeated upload replaces the previous object.
 func (t *Transfer) objectName(workspace string, info os.FileInfo) string {
 	return workspace + "." + info.Name() + "." + t.processID + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 }
@@ -189,7 +190,7 @@ func transferTimeout(size int64) time.Duration {
 	return requestTimeout + time.Duration(size/transferRate)*time.Second
 }
 
-// list returns the names of recordings in the blob store that wait for their node.
+// list returns the names of recordings in the blob store that no node has fetched yet.
 func (t *Transfer) list(ctx context.Context) ([]string, error) {
 	bound, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -229,7 +230,7 @@ func (t *Transfer) pullFile(ctx context.Context, workspace, file, object string)
 	}
 	err := t.fetch(ctx, object, path)
 	if errors.Is(err, domain.ErrNotFound) || errors.Is(err, fs.ErrExist) {
-		return nil // another node fetched it, or another part got this name
+		return nil // another node fetched the object, or another part of the recording got this name
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", object, err)
@@ -275,8 +276,8 @@ func (t *Transfer) fetch(ctx context.Context, object, path string) (err error) {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// dropDeleted removes the recording of a deleted workspace, but only after deletedMinAge. A restored store may
-// contain the workspace again.
+// dropDeleted removes the recording of a deleted workspace from the blob store, but only after deletedMinAge. A restore
+// from a backup may bring the workspace back.
 func (t *Transfer) dropDeleted(ctx context.Context, node PartJoiner, workspace, file, object string) error {
 	if file > domain.ID(domain.PrefixCall, time.Now().Add(-deletedMinAge), [10]byte{}) {
 		return nil
@@ -296,14 +297,14 @@ func (t *Transfer) remove(ctx context.Context, object string) error {
 	return t.Blobs.Delete(bound, datafolder.SpoolDir, object)
 }
 
-// WorkspaceBlobs is a blob store whose DeleteAll also deletes the workspace's recordings that wait for their node.
+// WorkspaceBlobs is a blob store whose DeleteAll also deletes recordings of the workspace that no node has fetched yet.
 type WorkspaceBlobs struct {
 	node.Blobs
 
 	Transfer *Transfer
 }
 
-// DeleteAll implements node.Blobs.
+// DeleteAll deletes all blobs of a workspace, and its recordings that no node has fetched yet.
 func (b WorkspaceBlobs) DeleteAll(ctx context.Context, workspace string) error {
 	objects, err := b.Transfer.list(ctx)
 	for _, object := range objects {

@@ -50,7 +50,7 @@ func (n *spoolNode) IsWorkspaceDeleted(_ context.Context, id string) (bool, erro
 
 func (n *spoolNode) JoinRecordingParts(id string) { n.joined = append(n.joined, id) }
 
-// writeRecording writes a file into the spool whose last change was ago before now.
+// writeRecording writes a recording into the spool and sets its modification time to ago before now.
 func (n *spoolNode) writeRecording(workspace, file, sound string, ago time.Duration) string {
 	n.Helper()
 	path := filepath.Join(n.Dir, workspace, file)
@@ -70,7 +70,7 @@ func (n *spoolNode) read(workspace, file string) string {
 	return string(text)
 }
 
-// runOnce does one round of Run.
+// runOnce moves recordings from and to the spool once, as Run does periodically.
 func (n *spoolNode) runOnce() {
 	n.Helper()
 	require.NoError(n, n.push(n.Context(), n.Serves, finishedAfter))
