@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		answerAll()
 		return
 	}
-	if mediatest.BePeer() {
+	if mediatest.RunPeerIfStarted() {
 		return
 	}
 	os.Exit(m.Run())
@@ -71,9 +71,9 @@ func BenchmarkMedia1000Calls(b *testing.B) { benchmarkCalls(b, 1000) }
 // benchmarkCalls runs calls with two-way audio, playback and stereo recording for ten seconds and reports the CPU time.
 func benchmarkCalls(b *testing.B, calls int) {
 	b.Helper()
-	least, _, err := mediatest.Floor(calls)
+	least, _, err := mediatest.MeasurePacketFloor(calls)
 	require.NoError(b, err)
-	own, _, err := mediatest.Sockets(calls)
+	own, _, err := mediatest.MeasureSocketFloor(calls)
 	require.NoError(b, err)
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), benchPeer+"=1")

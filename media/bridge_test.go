@@ -19,9 +19,9 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// stage is a test with two remote peers, a caller and a human agent, and our session with each of them. The test drives
+// bridgeFixture is a test with two remote peers, a caller and a human agent, and our session with each of them. The test drives
 // the media clocks of all four sessions.
-type stage struct {
+type bridgeFixture struct {
 	t             *testing.T
 	dir           string
 	caller, human *media.Session // the peers
@@ -29,10 +29,10 @@ type stage struct {
 	turns         []*media.Turn
 }
 
-func newStage(t *testing.T, callerCodec, humanCodec media.Codec) *stage {
+func newBridgeFixture(t *testing.T, callerCodec, humanCodec media.Codec) *bridgeFixture {
 	t.Helper()
 	remote, local := engine(t), engine(t)
-	s := &stage{t: t, dir: t.TempDir()}
+	s := &bridgeFixture{t: t, dir: t.TempDir()}
 	of := func(e *media.Engine, name string, codec media.Codec) *media.Session {
 		o := media.Options{RecordPath: filepath.Join(s.dir, name)}
 		if codec == media.PCMA {
@@ -50,7 +50,7 @@ func newStage(t *testing.T, callerCodec, humanCodec media.Codec) *stage {
 }
 
 // run advances the time of all four sessions.
-func (s *stage) run(d time.Duration) {
+func (s *bridgeFixture) run(d time.Duration) {
 	for range d / (20 * time.Millisecond) {
 		for _, t := range s.turns {
 			t.Frame()
@@ -59,7 +59,7 @@ func (s *stage) run(d time.Duration) {
 }
 
 // recording closes a session and reads its recording: the peer's audio on the left, the sent audio on the right.
-func (s *stage) recording(one *media.Session) (left, right []int16, r media.Recording) {
+func (s *bridgeFixture) recording(one *media.Session) (left, right []int16, r media.Recording) {
 	s.t.Helper()
 	_, done := one.Close()
 	r = <-done
@@ -93,8 +93,8 @@ func alike(in []int16, sound media.Clip) (best float64) {
 	return best
 }
 
-// deeper returns the audio of chirp in reverse, a signal that does not correlate with chirp.
-func deeper(d time.Duration) media.Clip {
+// reversedChirp returns the audio of chirp in reverse, a signal that does not correlate with chirp.
+func reversedChirp(d time.Duration) media.Clip {
 	pcm := g711.DecodeMu(chirp(d))
 	out := make([]int16, len(pcm))
 	for i := range out {
@@ -108,14 +108,14 @@ func TestBridgeConnectsBothPeersAndRecordingContinues(t *testing.T) {
 		"relayed": {media.PCMU, media.PCMU}, "relayed, A-law": {media.PCMA, media.PCMA}, "encoded anew": {media.PCMA, media.PCMU},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, codecs[0], codecs[1])
+			s := newBridgeFixture(t, codecs[0], codecs[1])
 			s.run(200 * time.Millisecond)
-			said, answered := chirp(500*time.Millisecond), deeper(500*time.Millisecond)
+			said, answered := chirp(500*time.Millisecond), reversedChirp(500*time.Millisecond)
 			undo := media.Bridge(s.a, s.b)
 			s.caller.Play(1, said)
 			s.human.Play(1, answered)
 			s.run(1600 * time.Millisecond)
-			assert.Equal(t, []media.Span{{From: 200 * time.Millisecond, To: 1800 * time.Millisecond}}, s.a.Human())
+			assert.Equal(t, []media.Span{{From: 200 * time.Millisecond, To: 1800 * time.Millisecond}}, s.a.HumanSpans())
 			undo()
 			undo()
 			bye := tone.Beep(500 * time.Millisecond)
@@ -143,9 +143,9 @@ func TestBridgeConnectsBothPeersAndRecordingContinues(t *testing.T) {
 }
 
 func TestPlaybackIsMixedIntoBridge(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
-	answered, notice := deeper(500*time.Millisecond), tone.Make(time.Second, 0.3, 1900)
+	answered, notice := reversedChirp(500*time.Millisecond), tone.Make(time.Second, 0.3, 1900)
 	s.run(200 * time.Millisecond)
 	s.human.Play(1, answered)
 	s.a.Play(1, notice)
@@ -255,7 +255,7 @@ func TestBridgeRelaysDigits(t *testing.T) {
 }
 
 func TestBridgeEndsWithEitherSessionOrNextBridge(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	old := media.Bridge(s.a, s.b)
 	s.run(100 * time.Millisecond)
 	media.Bridge(s.a, s.b)
@@ -268,8 +268,8 @@ func TestBridgeEndsWithEitherSessionOrNextBridge(t *testing.T) {
 	_ = heard
 	s.a.Play(1, said)
 	s.run(400 * time.Millisecond)
-	assert.Len(t, s.a.Human(), 2)
-	assert.Equal(t, 1500*time.Millisecond, s.a.Human()[1].To.Truncate(100*time.Millisecond))
+	assert.Len(t, s.a.HumanSpans(), 2)
+	assert.Equal(t, 1500*time.Millisecond, s.a.HumanSpans()[1].To.Truncate(100*time.Millisecond))
 	humanHeard, _, _ := s.recording(s.human)
 	assert.GreaterOrEqual(t, alike(humanHeard, said), 0.95)
 	undo := media.Bridge(s.a, s.b)
@@ -278,9 +278,9 @@ func TestBridgeEndsWithEitherSessionOrNextBridge(t *testing.T) {
 }
 
 func TestHeldPeerHearsRepeatedMusicAndIsMuted(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
-	music, said := deeper(300*time.Millisecond), chirp(500*time.Millisecond)
+	music, said := reversedChirp(300*time.Millisecond), chirp(500*time.Millisecond)
 	s.run(200 * time.Millisecond)
 	s.a.Hold(music)
 	s.a.Play(1, tone.Beep(100*time.Millisecond))
@@ -312,10 +312,10 @@ func loudness(pcm []int16) (most int16) {
 func TestPausedRecordingIsSilentAndKeepsItsLength(t *testing.T) {
 	for name, pause := range map[string][2]func(*media.Session){
 		"paused":    {(*media.Session).PauseRecording, (*media.Session).ResumeRecording},
-		"sensitive": {func(s *media.Session) { s.Sensitive(true) }, func(s *media.Session) { s.Sensitive(false) }},
+		"sensitive": {func(s *media.Session) { s.SetSensitive(true) }, func(s *media.Session) { s.SetSensitive(false) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, media.PCMU, media.PCMU)
+			s := newBridgeFixture(t, media.PCMU, media.PCMU)
 			said, secret := chirp(500*time.Millisecond), tone.Make(time.Second, 0.4, 770)
 			s.caller.Play(1, said)
 			s.run(1300 * time.Millisecond)

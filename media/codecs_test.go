@@ -22,8 +22,8 @@ import (
 
 var secured = media.Options{SRTP: media.SRTPRequired, Confidential: true}
 
-// paced takes control of the clocks of newly opened sessions. The returned function advances their time by a duration.
-func paced(all ...*media.Session) (run func(time.Duration)) {
+// driveClocks takes control of the clocks of newly opened sessions. The returned function advances their time by a duration.
+func driveClocks(all ...*media.Session) (run func(time.Duration)) {
 	turns, due := make([]*media.Turn, len(all)), make([]int, len(all))
 	for i, s := range all {
 		turns[i] = media.NewTurn(s)
@@ -39,8 +39,8 @@ func paced(all ...*media.Session) (run func(time.Duration)) {
 	}
 }
 
-// through plays a signal in one session and returns its correlation with the recording of the receiving session.
-func through(t *testing.T, oa, ob media.Options) (correlation float64, a, b media.Stats) {
+// sendThrough plays a signal in one session and returns its correlation with the recording of the receiving session.
+func sendThrough(t *testing.T, oa, ob media.Options) (correlation float64, a, b media.Stats) {
 	t.Helper()
 	ea, eb := engine(t), engine(t)
 	path := filepath.Join(t.TempDir(), "b.wav")
@@ -48,7 +48,7 @@ func through(t *testing.T, oa, ob media.Options) (correlation float64, a, b medi
 	var reported eventLog
 	oa.Notify = reported.notify
 	sa, sb := open(t, ea, oa), open(t, eb, ob)
-	run := paced(sa, sb)
+	run := driveClocks(sa, sb)
 	connect(t, sa, sb)
 	signal := chirp(800 * time.Millisecond)
 	sa.Play(1, signal)
@@ -88,7 +88,7 @@ func TestEveryCodecAndSRTPSuiteCarriesAudio(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			correlation, a, b := through(t, c.a, c.b)
+			correlation, a, b := sendThrough(t, c.a, c.b)
 			assert.Greater(t, correlation, 0.9)
 			assert.Equal(t, c.codec, b.Codec)
 			encrypted := c.a.Confidential && c.a.SRTP == media.SRTPRequired || c.b.SRTP == media.SRTPRequired || strings.HasPrefix(c.name, "both")
@@ -314,9 +314,9 @@ func TestPayloadTypesKeepMeaningInLaterOffers(t *testing.T) {
 	_, err := s.Answer([]byte(strings.ReplaceAll(string(p.sdp("")), "101", "96")))
 	require.NoError(t, err)
 	assert.Contains(t, string(s.Offer()), "a=rtpmap:96 telephone-event/8000")
-	s.Direct(false, true)
+	s.SetOfferDirection(false, true)
 	assert.Contains(t, string(s.Offer()), "a=sendonly")
-	s.Direct(true, true)
+	s.SetOfferDirection(true, true)
 	assert.Contains(t, string(s.Offer()), "a=sendrecv")
 
 	// If an answer uses other payload types than the offer, each peer sends with the payload types of the other peer's SDP.

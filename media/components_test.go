@@ -185,5 +185,5 @@ func TestNewKeyIsUsedWhenPeerHasAnswer(t *testing.T) {
 	assert.Empty(t, events)
 	k.maintain(2*time.Hour, true, &sender{}, &events)
 	k.maintain(2*time.Hour+time.Minute, true, &sender{}, &events)
-	assert.Equal(t, eventList{KeyWorn{}}, events, "reported every ten minutes")
+	assert.Equal(t, eventList{RekeyDue{}}, events, "reported every ten minutes")
 }

@@ -60,7 +60,7 @@ func (d *digitSender) reportEnd(events *eventList) {
 
 // changeToTones sends the remaining digits as tones, after the peer's SDP turned out to offer no telephone events.
 func (d *digitSender) changeToTones() {
-	d.active, d.tones, d.queue = false, tone.Keys(d.queue.Left()), dtmf.Sender{}
+	d.active, d.tones, d.queue = false, tone.Keys(d.queue.RemainingDigits()), dtmf.Sender{}
 }
 
 // nextEvent returns the telephone event packet of this frame, if any. With info, it returns none and adds an event that
@@ -73,7 +73,7 @@ func (d *digitSender) nextEvent(stamp uint32, n int, info bool, events *eventLis
 	}
 	if info {
 		if ok && p.Marker {
-			events.add(SendInfo{ContentType: dtmf.InfoType, Body: dtmf.Info(p.Event.Code)})
+			events.add(SendInfo{ContentType: dtmf.InfoType, Body: dtmf.InfoBody(p.Event.Code)})
 		}
 		return dtmf.Packet{}, false
 	}

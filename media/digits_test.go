@@ -53,7 +53,7 @@ func TestDigitsAreSentAndReceivedInEveryDTMFMode(t *testing.T) {
 			var reportedA, reportedB eventLog
 			sa := open(t, engine(t), media.Options{DTMF: c.a, Notify: reportedA.notify})
 			sb := open(t, engine(t), media.Options{DTMF: c.b, Notify: reportedB.notify})
-			run := paced(sa, sb)
+			run := driveClocks(sa, sb)
 			connect(t, sa, sb)
 			sa.SendDigits(3, "159#D")
 			run(3 * time.Second)
@@ -97,13 +97,13 @@ func TestDigitOfTwoTransportsIsReportedOnce(t *testing.T) {
 	sa := open(t, engine(t), media.Options{Notify: reportedA.notify})
 	sb := open(t, engine(t), media.Options{Notify: reportedB.notify})
 	connect(t, sa, sb)
-	sb.Pressed('1', 100*time.Millisecond) // the INFO arrives before the event
+	sb.ReceiveInfoDigit('1', 100*time.Millisecond) // the INFO arrives before the event
 	sa.SendDigits(1, "1122")
 	eventually(t, "heard", func() bool { return len(reportedB.keys()) >= 4 })
 	for range 3 {
-		sb.Pressed('2', 0)
+		sb.ReceiveInfoDigit('2', 0)
 	}
-	sb.Pressed('9', 0)
+	sb.ReceiveInfoDigit('9', 0)
 	eventually(t, "reported", func() bool { return strings.HasSuffix(reportedB.keys(), "9") })
 	assert.Equal(t, "112229", reportedB.keys(), "the third INFO of a 2 is a separate press")
 }

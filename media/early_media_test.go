@@ -18,12 +18,12 @@ func TestPreviewReplacesHoldMusicWithEarlyMediaOneWay(t *testing.T) {
 			o := media.Options{Codecs: codecs[:1], RecordPath: t.TempDir() + "/caller"}
 			caller, a := open(t, remote, o), open(t, local, media.Options{Codecs: codecs[:1], RecordPath: t.TempDir() + "/a"})
 			human, b := open(t, remote, media.Options{Codecs: codecs[1:], RecordPath: t.TempDir() + "/human"}), open(t, local, media.Options{Codecs: codecs[1:]})
-			s := &stage{t: t}
+			s := &bridgeFixture{t: t}
 			for _, one := range []*media.Session{caller, human, a, b} {
 				s.turns = append(s.turns, media.NewTurn(one))
 			}
 			connect(t, caller, a)
-			ringback, said, news := tone.Make(6*time.Second, 0.3, 1900), chirp(500*time.Millisecond), deeper(500*time.Millisecond)
+			ringback, said, news := tone.Make(6*time.Second, 0.3, 1900), chirp(500*time.Millisecond), reversedChirp(500*time.Millisecond)
 			a.Hold(ringback)
 			undo := media.Preview(a, b)
 			caller.Play(1, said)
@@ -35,7 +35,7 @@ func TestPreviewReplacesHoldMusicWithEarlyMediaOneWay(t *testing.T) {
 			human.Begin()
 			human.Play(1, news)
 			s.run(1400 * time.Millisecond)
-			assert.Empty(t, a.Human(), "no human has been bridged yet")
+			assert.Empty(t, a.HumanSpans(), "no human has been bridged yet")
 			assert.Positive(t, b.Stats().PacketsReceived)
 			undo()
 			s.run(time.Second)
@@ -45,7 +45,7 @@ func TestPreviewReplacesHoldMusicWithEarlyMediaOneWay(t *testing.T) {
 			media.Bridge(a, b)
 			human.Play(2, said)
 			s.run(1200 * time.Millisecond)
-			assert.Len(t, a.Human(), 1)
+			assert.Len(t, a.HumanSpans(), 1)
 
 			left, right, _ := s.recording(a)
 			callerHeard, _, _ := s.recording(caller)

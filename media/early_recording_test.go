@@ -33,7 +33,7 @@ func TestEarlyMediaIsRecordedIfCallIsAnswered(t *testing.T) {
 		for range 50 {
 			turn.Frame()
 		}
-		assert.Equal(t, time.Second, s.Mark())
+		assert.Equal(t, time.Second, s.Position())
 		assert.Greater(t, loud, 30, "the peer hears early media")
 		if !answered {
 			_, done := s.Close()
@@ -46,7 +46,7 @@ func TestEarlyMediaIsRecordedIfCallIsAnswered(t *testing.T) {
 		for range 25 {
 			turn.Frame()
 		}
-		assert.Equal(t, 1500*time.Millisecond, s.Mark())
+		assert.Equal(t, 1500*time.Millisecond, s.Position())
 		_, done := s.Close()
 		assert.Equal(t, media.Recording{Path: path, Duration: 1500 * time.Millisecond}, <-done)
 		file, err := wav.ReadFile(path, 1<<20)

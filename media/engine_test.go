@@ -185,7 +185,7 @@ func TestPanicClosesOnlyItsSession(t *testing.T) {
 	require.NoError(t, err)
 	bad.Play(1, tone.Beep(20*time.Millisecond))
 	eventually(t, "closed", func() bool { return e.Live() == 1 })
-	eventually(t, "reported", reported.has(func(ev media.Event) bool { return ev == media.Vanished{Broken: true} }))
+	eventually(t, "reported", reported.has(func(ev media.Event) bool { return ev == media.MediaTimeout{Broken: true} }))
 	q.forget()
 	eventually(t, "the other session continues", func() bool { return len(q.heard()) > 5 })
 }
@@ -197,5 +197,5 @@ func TestSessionMemoryIsBounded(t *testing.T) {
 		t.Skip("the sizes apply to 64-bit systems")
 	}
 	assert.LessOrEqual(t, media.SessionBytes, 2688, "the next size is 3072")
-	assert.LessOrEqual(t, media.ApproachedBytes, 1152, "18 lines of the caches, for 32 sessions at a time")
+	assert.LessOrEqual(t, media.HotFieldBytes, 1152, "18 lines of the caches, for 32 sessions at a time")
 }

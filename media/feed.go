@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// steady is how many samples must be buffered before playback starts or continues after a gap: 60 ms.
-const steady = 480
+// startBuffer is how many samples must be buffered before playback starts or continues after a gap: 60 ms.
+const startBuffer = 480
 
 // Feed is audio that is still being produced, such as synthesized speech, as 8 kHz mono µ-law. A session plays the
-// audio written so far, and silence in gaps, until End. Safe for concurrent use. Only Wait and Onward block. At most
+// audio written so far, and silence in gaps, until End. Safe for concurrent use. Only Wait and ReadAhead block. At most
 // one session plays a feed.
 type Feed struct {
 	mu        sync.Mutex
 	clip      Clip
 	heard     int // samples played so far
 	wasCut    bool
-	cutLength int // valid if wasCut: the lowest length that TakeBack cut the feed to since the last Onward
+	cutLength int // valid if wasCut: the lowest length that TakeBack cut the feed to since the last ReadAhead
 	ended     bool
 	more      chan struct{} // closed when the feed changes; nil: no goroutine waits
 }
@@ -56,8 +56,8 @@ func (f *Feed) TakeBack(n int) (heard int) {
 	return max(f.heard-n, 0)
 }
 
-// Heard returns how many samples were played so far.
-func (f *Feed) Heard() int {
+// Played returns how many samples were played so far.
+func (f *Feed) Played() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.heard
@@ -71,7 +71,7 @@ func (f *Feed) Len() int {
 }
 
 // Wait waits until the feed has audio after the first n samples, and returns that audio. over is true if the feed has
-// ended and no audio follows.
+// classifySignal and no audio follows.
 func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()
@@ -93,8 +93,8 @@ func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error
 	}
 }
 
-// Passed reports that a reader of the feed has played the first n samples.
-func (f *Feed) Passed(n int) {
+// SetPlayed reports that a reader of the feed has played the first n samples.
+func (f *Feed) SetPlayed(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n = min(n, len(f.clip)); n > f.heard {
@@ -103,10 +103,10 @@ func (f *Feed) Passed(n int) {
 	}
 }
 
-// Onward waits for audio after the first n samples, for a reader that forwards the audio to another player. more ends
-// at most ahead samples after the position that Passed reported. at is the position of more: n, or less if TakeBack
+// ReadAhead waits for audio after the first n samples, for a reader that forwards the audio to another player. more ends
+// at most ahead samples after the position that SetPlayed reported. at is the position of more: n, or less if TakeBack
 // removed audio before n. over is true if the feed has ended and no audio follows. A feed has at most one such reader.
-func (f *Feed) Onward(ctx context.Context, n, ahead int) (at int, more Clip, over bool, err error) {
+func (f *Feed) ReadAhead(ctx context.Context, n, ahead int) (at int, more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()
 		at = n
@@ -141,12 +141,12 @@ func (f *Feed) changed() {
 }
 
 // fill copies the audio after the first at samples to dst. over is true if the feed ends with this audio. dry says that
-// the previous frame found no audio, so fill waits for steady samples.
+// the previous frame found no audio, so fill waits for startBuffer samples.
 func (f *Feed) fill(dst []byte, at int, dry bool) (n int, over bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	rest := f.clip[min(at, len(f.clip)):]
-	if dry && !f.ended && len(rest) < steady {
+	if dry && !f.ended && len(rest) < startBuffer {
 		return 0, false
 	}
 	n = copy(dst, rest)

@@ -24,7 +24,7 @@ func TestFeedPlaysWhileWrittenAndTakeBackRemovesUnplayedPart(t *testing.T) {
 		}
 	}
 	var heard []byte
-	sb.Hear(func(frame []byte) { heard = append(heard, frame...) })
+	sb.SetListener(func(frame []byte) { heard = append(heard, frame...) })
 	clip := chirp(400 * time.Millisecond)
 	feed := new(media.Feed)
 	sa.PlayFeed(1, feed)
@@ -55,7 +55,7 @@ func TestFeedPlaysWhileWrittenAndTakeBackRemovesUnplayedPart(t *testing.T) {
 func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 	feed := new(media.Feed)
 	feed.Write(chirp(time.Second))
-	at, more, over, err := feed.Onward(t.Context(), 0, 3200)
+	at, more, over, err := feed.ReadAhead(t.Context(), 0, 3200)
 	require.NoError(t, err)
 	assert.Zero(t, at)
 	assert.Len(t, more, 3200)
@@ -70,7 +70,7 @@ func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 		steps := make(chan step)
 		go func() {
 			for sent := 0; ; {
-				at, more, over, err := feed.Onward(t.Context(), sent, 3200)
+				at, more, over, err := feed.ReadAhead(t.Context(), sent, 3200)
 				if err != nil {
 					close(steps)
 					return
@@ -93,20 +93,20 @@ func TestOnwardStaysWithinAheadOfPlayedPosition(t *testing.T) {
 			}
 		}
 		quiet()
-		feed.Passed(800)
+		feed.SetPlayed(800)
 		synctest.Wait()
 		assert.Zero(t, feed.TakeBack(1600))
 		feed.Write(chirp(100 * time.Millisecond))
 		assert.Equal(t, step{3200, 800, false}, <-steps)
 		assert.Equal(t, step{1600, 800, false}, <-steps, "other audio follows the removed part")
 		quiet()
-		feed.Passed(700) // an old position
+		feed.SetPlayed(700) // an old position
 		quiet()
-		assert.Equal(t, 800, feed.Heard())
+		assert.Equal(t, 800, feed.Played())
 		assert.Zero(t, feed.TakeBack(2000))
 		assert.Equal(t, step{2000, 0, false}, <-steps)
-		feed.Passed(9000)
-		assert.Equal(t, 2000, feed.Heard(), "at most the length of the feed")
+		feed.SetPlayed(9000)
+		assert.Equal(t, 2000, feed.Played(), "at most the length of the feed")
 		feed.Write(chirp(50 * time.Millisecond))
 		assert.Equal(t, step{2000, 400, false}, <-steps)
 		feed.End()

@@ -37,7 +37,7 @@ func (s *Session) frame(c *clock) (turns int) {
 	s.recording.privacy.pass(n)
 	s.exchangeReports(c, n, now)
 	if a := &s.desc.agreed; s.begun && !a.Held && !a.Silent && s.idle.isOver(now, s.o.IdleAfter) { // on hold, silence is expected
-		s.events.add(Vanished{})
+		s.events.add(MediaTimeout{})
 	}
 	c.events = append(c.events, s.events...)
 	s.events = s.events[:0]
@@ -79,7 +79,7 @@ func (s *Session) preparePacket(out *outgoingPacket, right []byte, now time.Dura
 		quiet(right)
 		packet.Marker, packet.PayloadType, packet.Timestamp = event.Marker, o.event, event.Timestamp
 		event.Event.Duration = uint16(int(event.Event.Duration) * o.eventClock / sampleRate) //nolint:gosec // 150 ms
-		event.Event.Put(buf[rtpHeaderLen:])
+		event.Event.Encode(buf[rtpHeaderLen:])
 	} else {
 		s.fillFrame(right)
 		if packet.PayloadType, octets = s.code.encode(buf[rtpHeaderLen:packetMost-srtp.Overhead], right, o, &s.desc.agreed.Noise); octets == 0 {

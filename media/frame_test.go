@@ -46,7 +46,7 @@ func TestMediaTimeContinuesAfterMachineStall(t *testing.T) {
 	turn.Frame()
 	turn.Lapse(1200 * time.Millisecond)
 	turn.Frame()
-	assert.Equal(t, 1240*time.Millisecond, s.Mark())
+	assert.Equal(t, 1240*time.Millisecond, s.Position())
 	eventually(t, "both frames", func() bool { return len(p.heard()) == 2 })
 	assert.Equal(t, uint32(9600+160), p.heard()[1].Timestamp-p.heard()[0].Timestamp)
 	_, done := s.Close()

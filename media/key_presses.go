@@ -65,9 +65,9 @@ func (p *keyPresses) eventDuration(press dtmf.Press) time.Duration {
 	return time.Duration(press.Samples) * time.Millisecond / time.Duration(max(p.khz, 1))
 }
 
-// Pressed accepts a digit that the peer sent by SIP INFO. The session reports a Digit, unless the same digit already
+// ReceiveInfoDigit accepts a digit that the peer sent by SIP INFO. The session reports a Digit, unless the same digit already
 // arrived as a tone or telephone event.
-func (s *Session) Pressed(key byte, d time.Duration) {
+func (s *Session) ReceiveInfoDigit(key byte, d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
@@ -90,7 +90,7 @@ func (s *Session) reportKey(key byte, d time.Duration, by keySource) {
 // receiveEvent processes a packet of a telephone event.
 func (s *Session) receiveEvent(p *rtp.Packet) {
 	s.keys.khz = s.in.khz[p.PayloadType&127]
-	if press, ended := s.in.events.Got(dtmf.Received{SSRC: p.SSRC, Timestamp: p.Timestamp, Seq: p.SequenceNumber, Payload: p.Payload}); ended {
+	if press, ended := s.in.events.AddEventPacket(dtmf.EventPacket{SSRC: p.SSRC, Timestamp: p.Timestamp, Seq: p.SequenceNumber, Payload: p.Payload}); ended {
 		s.reportKey(press.Key, s.keys.eventDuration(press), byEvent)
 	}
 }
@@ -103,7 +103,7 @@ func (s *Session) detectKeys(left []byte) {
 			s.reportKey(press.Key, samples(uint64(press.Samples)), byBand)
 		}
 	}
-	if press, ended := s.in.events.Pass(len(left)); ended {
+	if press, ended := s.in.events.AdvanceTime(len(left)); ended {
 		s.reportKey(press.Key, s.keys.eventDuration(press), byEvent)
 	}
 }

@@ -61,7 +61,7 @@ const (
 // DTMFMode is the transport of DTMF digits.
 type DTMFMode uint8
 
-// The DTMF transports. In every mode, the owner may pass digits that arrive by SIP INFO to Session.Pressed.
+// The DTMF transports. In every mode, the owner may pass digits that arrive by SIP INFO to Session.ReceiveInfoDigit.
 const (
 	DTMFAuto    DTMFMode = iota // telephone events if the peer supports them, otherwise tones in the audio, in both directions
 	DTMFRFC4733                 // telephone events only
@@ -109,9 +109,9 @@ type Options struct {
 	DTMF       DTMFMode // transport of DTMF digits
 	// ComfortNoise lets the session send comfort noise (RFC 3389) in pauses if the peer accepts it. The session always
 	// plays received comfort noise.
-	ComfortNoise bool
-	Answerer     bool // answering machine detection after Begin; it reports the events Answerer, Beep and GreetingOver
-	SRTP         SRTPMode
+	ComfortNoise   bool
+	ClassifyAnswer bool // answering machine detection after Begin; it reports the events AnswerClassified, Beep and GreetingEnded
+	SRTP           SRTPMode
 	// Confidential says that the signalling is encrypted, for example by TLS. SRTP keys need Confidential, or
 	// KeysInClear, which allows keys in unencrypted signalling. Without either, SRTPOptional counts as SRTPOff, and Open
 	// with SRTPRequired returns ErrConfidential.
@@ -120,14 +120,14 @@ type Options struct {
 	// Address is the IP address in the SDP c= line, for a peer that reaches this machine by a special address, for
 	// example in a private network. Default: Config.PublicIP of the peer's address family. The default also applies if no
 	// socket listens on Address.
-	Address    netip.Addr
-	Far        netip.Addr     // source address of the peer's signalling, from which RTP may also be accepted
-	KeyLife    time.Duration  // how long a key encrypts our audio before KeyWorn. Default: 1 h
-	RecordPath string         // "": not recorded; the recording starts at Begin. Without any audio no file is written
-	Networks   []netip.Prefix // further networks to which audio may be sent, and from which RTP may be accepted
-	Notify     func(Event)    // receives the events; must not block. Called from the media clock, one call at a time per session
-	After      *Memo          // state of the session in another process that this session continues; RecordPath may hold the recording so far
-	IdleAfter  time.Duration  // Vanished is reported after this time without RTP and RTCP, unless on hold. Default: 60 s
+	Address           netip.Addr
+	SignallingAddress netip.Addr     // source address of the peer's signalling, from which RTP may also be accepted
+	KeyLife           time.Duration  // how long a key encrypts our audio before RekeyDue. Default: 1 h
+	RecordPath        string         // "": not recorded; the recording starts at Begin. Without any audio no file is written
+	Networks          []netip.Prefix // further networks to which audio may be sent, and from which RTP may be accepted
+	Notify            func(Event)    // receives the events; must not block. Called from the media clock, one call at a time per session
+	ResumeFrom        *SessionState  // state of the session in another process that this session continues; RecordPath may hold the recording so far
+	IdleAfter         time.Duration  // MediaTimeout is reported after this time without RTP and RTCP, unless on hold. Default: 60 s
 }
 
 // Event is what a session reports to its owner through Options.Notify.
@@ -155,41 +155,41 @@ type (
 		ContentType string
 		Body        []byte
 	}
-	// Hold reports that the peer has put the call on hold or resumed it. Deaf: the peer does not want our audio
-	// (sendonly, inactive, c=0.0.0.0), so none is sent. Mute: the peer sends no audio (recvonly, inactive).
+	// Hold reports that the peer has put the call on hold or resumed it. PeerNotReceiving: the peer does not want our audio
+	// (sendonly, inactive, c=0.0.0.0), so none is sent. PeerNotSending: the peer sends no audio (recvonly, inactive).
 	// If neither is set, the peer has resumed the call.
-	Hold struct{ Deaf, Mute bool }
-	// KeyWorn asks the owner to renew our SRTP key, by Rekey and a new Offer within the dialog. It is reported
+	Hold struct{ PeerNotReceiving, PeerNotSending bool }
+	// RekeyDue asks the owner to renew our SRTP key, by Rekey and a new Offer within the dialog. It is reported
 	// after Options.KeyLife or a million packets, and again every 10 minutes until the key is renewed.
-	KeyWorn struct{}
-	// Vanished reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported again only after a
-	// packet has arrived or the owner has called Await. If Broken is set, the session itself has failed and is closed.
-	Vanished struct{ Broken bool }
+	RekeyDue struct{}
+	// MediaTimeout reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported again only after a
+	// packet has arrived or the owner has called ExtendIdleTimeout. If Broken is set, the session itself has failed and is closed.
+	MediaTimeout struct{ Broken bool }
 	// SpeechBegan reports that the peer has spoken for 200 ms.
 	SpeechBegan struct{}
 	// SpeechEnded reports that the peer has not spoken for 500 ms.
 	SpeechEnded struct{}
-	// Answerer reports whether a person or which kind of machine has answered, within 5 s of Begin. It is reported again
+	// AnswerClassified reports whether a person or which kind of machine has answered, within 5 s of Begin. It is reported again
 	// if the class changes, for example after a beep.
-	Answerer struct{ By amd.Class }
+	AnswerClassified struct{ By amd.Class }
 	// Beep reports the end of a beep, after which a voicemail records.
 	Beep struct{}
-	// GreetingOver reports that a machine has ended its greeting and that no beep has followed yet.
-	GreetingOver struct{}
+	// GreetingEnded reports that a machine has ended its greeting and that no beep has followed yet.
+	GreetingEnded struct{}
 )
 
-func (Digit) mediaEvent()        {}
-func (Played) mediaEvent()       {}
-func (DigitsSent) mediaEvent()   {}
-func (SendInfo) mediaEvent()     {}
-func (Hold) mediaEvent()         {}
-func (KeyWorn) mediaEvent()      {}
-func (Vanished) mediaEvent()     {}
-func (SpeechBegan) mediaEvent()  {}
-func (SpeechEnded) mediaEvent()  {}
-func (Answerer) mediaEvent()     {}
-func (Beep) mediaEvent()         {}
-func (GreetingOver) mediaEvent() {}
+func (Digit) mediaEvent()            {}
+func (Played) mediaEvent()           {}
+func (DigitsSent) mediaEvent()       {}
+func (SendInfo) mediaEvent()         {}
+func (Hold) mediaEvent()             {}
+func (RekeyDue) mediaEvent()         {}
+func (MediaTimeout) mediaEvent()     {}
+func (SpeechBegan) mediaEvent()      {}
+func (SpeechEnded) mediaEvent()      {}
+func (AnswerClassified) mediaEvent() {}
+func (Beep) mediaEvent()             {}
+func (GreetingEnded) mediaEvent()    {}
 
 // Recording describes the finished recording of a session. The zero value means that nothing was recorded.
 type Recording struct {
@@ -203,23 +203,23 @@ type Recording struct {
 // Stats are the statistics of one session. Loss, jitter and MOS describe the received audio. MOS follows the
 // E-model (ITU-T G.107) and is 0 before the first packet. The packet interval is the time between two sent packets.
 type Stats struct {
-	Codec           string        `json:"codec"`
-	SRTP            string        `json:"srtp"` // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
-	PacketsSent     uint64        `json:"packets_sent"`
-	PacketsReceived uint64        `json:"packets_received"`
-	PacketsLost     uint64        `json:"packets_lost"`
-	PacketsLate     uint64        `json:"packets_late"`
-	PacketsRepeated uint64        `json:"packets_repeated"` // copies; they count as neither received nor late
-	PacketsRefused  uint64        `json:"packets_refused"`
-	JitterMs        float64       `json:"jitter_ms"`
-	LossPercent     float64       `json:"loss_percent"`
-	RoundTripMs     float64       `json:"round_trip_ms"`
-	MOS             float64       `json:"mos"`
-	SentFor         time.Duration `json:"sent_for"`
-	ReceivedFor     time.Duration `json:"received_for"`
-	IntervalP99Ms   float64       `json:"interval_p99_ms"`
-	IntervalMaxMs   float64       `json:"interval_max_ms"`
-	AudioIssue      string        `json:"audio_issue"` // why no audio was received, as a sentence; "": no problem
-	Recorded        bool          `json:"recorded"`    // whether there is, or will be, a Recording with a file
-	Course          []Stretch     `json:"course"`      // the quality over time, in at most forty consecutive parts
+	Codec           string          `json:"codec"`
+	SRTP            string          `json:"srtp"` // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
+	PacketsSent     uint64          `json:"packets_sent"`
+	PacketsReceived uint64          `json:"packets_received"`
+	PacketsLost     uint64          `json:"packets_lost"`
+	PacketsLate     uint64          `json:"packets_late"`
+	PacketsRepeated uint64          `json:"packets_repeated"` // copies; they count as neither received nor late
+	PacketsRefused  uint64          `json:"packets_refused"`
+	JitterMs        float64         `json:"jitter_ms"`
+	LossPercent     float64         `json:"loss_percent"`
+	RoundTripMs     float64         `json:"round_trip_ms"`
+	MOS             float64         `json:"mos"`
+	SentFor         time.Duration   `json:"sent_for"`
+	ReceivedFor     time.Duration   `json:"received_for"`
+	IntervalP99Ms   float64         `json:"interval_p99_ms"`
+	IntervalMaxMs   float64         `json:"interval_max_ms"`
+	AudioIssue      string          `json:"audio_issue"` // why no audio was received, as a sentence; "": no problem
+	Recorded        bool            `json:"recorded"`    // whether there is, or will be, a Recording with a file
+	Course          []QualityPeriod `json:"course"`      // the quality over time, in at most forty consecutive parts
 }

@@ -111,13 +111,13 @@ func (s *Session) Offer() []byte {
 	keys := s.srtp.offer()
 	return s.desc.versioned(func(v uint64) []byte {
 		l := s.local(s.desc.formats, s.desc.direction, v)
-		l.Crypto, l.Secure = keys, s.srtp.privacy == sdp.Private || s.srtp.out != nil || s.o.After != nil && s.o.After.Secure && len(keys) > 0
+		l.Crypto, l.Secure = keys, s.srtp.privacy == sdp.Private || s.srtp.out != nil || s.o.ResumeFrom != nil && s.o.ResumeFrom.Secure && len(keys) > 0
 		return l.Offer()
 	})
 }
 
-// Direct sets the media direction of our next Offer: hear to receive the peer's audio, and speak to send audio.
-func (s *Session) Direct(hear, speak bool) {
+// SetOfferDirection sets the media direction of our next Offer: hear to receive the peer's audio, and speak to send audio.
+func (s *Session) SetOfferDirection(hear, speak bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -242,7 +242,7 @@ func (s *Session) reportHold(a *sdp.Agreed, now time.Duration) {
 		s.idle.setAlive(now)
 	}
 	if before.Held != a.Held || before.Silent != a.Silent {
-		s.events.add(Hold{Deaf: a.Held, Mute: a.Silent})
+		s.events.add(Hold{PeerNotReceiving: a.Held, PeerNotSending: a.Silent})
 	}
 }
 

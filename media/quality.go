@@ -5,9 +5,9 @@ import "time"
 // mostStretches is the maximum number of periods for which a session records its audio quality.
 const mostStretches = 40
 
-// Stretch is the audio quality in a period of a session, with the measures of Stats. Jitter and round trip are the
+// QualityPeriod is the audio quality in a period of a session, with the measures of Stats. Jitter and round trip are the
 // highest values of the period.
-type Stretch struct {
+type QualityPeriod struct {
 	At          time.Duration `json:"at"`  // start, since Begin or Early
 	For         time.Duration `json:"for"` // duration
 	MOS         float64       `json:"mos"` // 0: no audio was received
@@ -35,7 +35,7 @@ type quality struct {
 func (q *quality) add(m qualityMark) {
 	if q.have > 0 {
 		last := &q.marks[len(q.marks)-1]
-		*last = worse(*last, m)
+		*last = mergeMarks(*last, m)
 	} else {
 		q.marks = append(q.marks, m)
 	}
@@ -49,25 +49,25 @@ func (q *quality) add(m qualityMark) {
 	}
 	half := q.marks[:0]
 	for i := 0; i+1 < len(q.marks); i += 2 {
-		half = append(half, worse(q.marks[i], q.marks[i+1]))
+		half = append(half, mergeMarks(q.marks[i], q.marks[i+1]))
 	}
 	q.marks, q.each = half, 2*q.each
 }
 
-// worse merges two consecutive marks and keeps the higher jitter, round trip and delay.
-func worse(a, b qualityMark) qualityMark {
+// mergeMarks merges two consecutive marks and keeps the higher jitter, round trip and delay.
+func mergeMarks(a, b qualityMark) qualityMark {
 	b.jitter, b.trip, b.delay = max(a.jitter, b.jitter), max(a.trip, b.trip), max(a.delay, b.delay)
 	return b
 }
 
 // stretches returns the periods between the marks. now is added to the last period if that period is incomplete.
 // Otherwise the time after the last mark is a period of its own if it lasts at least a second.
-func (q *quality) stretches(now qualityMark) []Stretch {
-	all := make([]Stretch, 0, len(q.marks)+1)
+func (q *quality) stretches(now qualityMark) []QualityPeriod {
+	all := make([]QualityPeriod, 0, len(q.marks)+1)
 	var from qualityMark
 	add := func(to qualityMark) {
-		part := Stretch{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
-		received, lost, late := to.received-from.received, less(to.lost, from.lost), less(to.late, from.late)
+		part := QualityPeriod{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
+		received, lost, late := to.received-from.received, difference(to.lost, from.lost), difference(to.late, from.late)
 		if received > 0 {
 			due := float64(received + lost)
 			part.LossPercent = 100 * float64(lost) / due
@@ -78,7 +78,7 @@ func (q *quality) stretches(now qualityMark) []Stretch {
 	}
 	for i, m := range q.marks {
 		if q.have > 0 && i == len(q.marks)-1 {
-			m = worse(m, now)
+			m = mergeMarks(m, now)
 		}
 		add(m)
 	}
@@ -88,8 +88,8 @@ func (q *quality) stretches(now qualityMark) []Stretch {
 	return all
 }
 
-// less returns a minus b, or 0 if b is greater. The loss counter can decrease, because late packets are subtracted.
-func less(a, b uint64) uint64 { return max(a, b) - b }
+// difference returns a minus b, or 0 if b is greater. The loss counter can decrease, because late packets are subtracted.
+func difference(a, b uint64) uint64 { return max(a, b) - b }
 
 // measure returns a mark with the session's counters and the highest jitter since the last mark.
 func (s *Session) measure() qualityMark {
@@ -97,6 +97,6 @@ func (s *Session) measure() qualityMark {
 	wait := float64(s.in.buffer.Delay()) * 1000 / sampleRate
 	return qualityMark{
 		at: s.recording.position, received: t.Received, lost: t.Lost, late: s.in.late,
-		jitter: s.in.count.Worst() * 1000 / sampleRate, trip: millis(s.report.trip), delay: millis(s.report.trip)/2 + wait + float64(s.out.ptime),
+		jitter: s.in.count.WorstJitter() * 1000 / sampleRate, trip: millis(s.report.trip), delay: millis(s.report.trip)/2 + wait + float64(s.out.ptime),
 	}
 }

@@ -145,13 +145,13 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 		s.code.narrow(&p)
 	}
 	units := arrived / int64(time.Second/sampleRate)
-	switch s.in.count.Got(&p.Header, units, k.isAudio()) {
+	switch s.in.count.AddPacket(&p.Header, units, k.isAudio()) {
 	case reception.Repeated:
 		return
-	case reception.Anew:
+	case reception.NewSource:
 		s.in.buffer.Reset()
 		s.code.reset()
-	case reception.Next:
+	case reception.Continues:
 	}
 	switch k {
 	case unknownKind: // counted, because the packet has a sequence number
@@ -162,7 +162,7 @@ func (s *Session) receivePacket(data []byte, from netip.AddrPort, arrived int64,
 	case eventKind:
 		s.receiveEvent(&p)
 	case muKind, aKind, g722Kind, opusKind:
-		s.in.events.Sound(p.SequenceNumber)
+		s.in.events.AddAudioPacket(p.SequenceNumber)
 		s.bufferAudio(&p, k)
 	}
 }

@@ -33,23 +33,23 @@ func (a *analysis) analyze(left []byte, events *eventList) {
 func (a *analysis) classifyAnswer(left []byte, events *eventList) {
 	e := a.answerer.Frame(left)
 	if e.Verdict {
-		events.add(Answerer{By: e.Class})
+		events.add(AnswerClassified{By: e.Class})
 	}
 	if e.Beep {
 		events.add(Beep{})
 	}
 	if e.Over {
-		events.add(GreetingOver{})
+		events.add(GreetingEnded{})
 	}
 	if a.answerer.Done() {
 		a.answerer = nil
 	}
 }
 
-// Hear sets a listener that receives the peer's audio after Begin, frame by frame, as 8 kHz mono µ-law. nil removes the
+// SetListener sets a listener that receives the peer's audio after Begin, frame by frame, as 8 kHz mono µ-law. nil removes the
 // listener. The frame is valid only during the call of listener, which runs on the media clock and must neither
 // block nor call the session.
-func (s *Session) Hear(listener func(frame []byte)) {
+func (s *Session) SetListener(listener func(frame []byte)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {

@@ -46,10 +46,10 @@ func (s *Session) record(left, right []byte) {
 	r := &s.recording
 	r.position += int64(len(left))
 	if r.recorder == nil {
-		if s.o.RecordPath == "" || s.o.After == nil && s.in.samples == 0 && isSilence(left) && isSilence(right) {
+		if s.o.RecordPath == "" || s.o.ResumeFrom == nil && s.in.samples == 0 && isSilence(left) && isSilence(right) {
 			return
 		}
-		if s.o.After != nil {
+		if s.o.ResumeFrom != nil {
 			r.recorder = s.engine.disk.Continue(s.o.RecordPath)
 		} else {
 			r.recorder = s.engine.disk.Create(s.o.RecordPath)
@@ -106,24 +106,24 @@ func (s *Session) ResumeRecording() {
 	s.recording.privacy.paused = false
 }
 
-// Sensitive starts (on) or ends private audio. Private audio is silence in the recording and for the listeners of a
+// SetSensitive starts (on) or ends private audio. Private audio is silence in the recording and for the listeners of a
 // Tap, also for 440 ms after its end. It is independent of PauseRecording.
-func (s *Session) Sensitive(on bool) {
+func (s *Session) SetSensitive(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.recording.privacy.setSensitive(on)
 }
 
-// Mark returns the current position on the media clock, which is also the position in the recording. The position is
+// Position returns the current position on the media clock, which is also the position in the recording. The position is
 // zero before Begin or Early.
-func (s *Session) Mark() time.Duration {
+func (s *Session) Position() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.recording.now()
 }
 
-// Human returns the spans of the media time in which the session was bridged. A span of the current bridge ends now.
-func (s *Session) Human() []Span {
+// HumanSpans returns the spans of the media time in which the session was bridged. A span of the current bridge ends now.
+func (s *Session) HumanSpans() []Span {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := append([]Span(nil), s.recording.human...)

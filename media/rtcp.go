@@ -121,7 +121,7 @@ func (s *Session) exchangeReports(c *clock, n int, now time.Duration) {
 		}
 		if s.isRunning() {
 			s.quality.add(s.measure())
-			s.in.count.Afresh()
+			s.in.count.ResetWorstJitter()
 		}
 	}
 }

@@ -257,7 +257,7 @@ func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 		require.NoError(t, err)
 	}
 	none := media.Hold{}
-	want := []media.Event{media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none, media.Hold{Deaf: true}, none, media.Hold{Deaf: true, Mute: true}, none}
+	want := []media.Event{media.Hold{PeerNotReceiving: true}, none, media.Hold{PeerNotReceiving: true, PeerNotSending: true}, none, media.Hold{PeerNotReceiving: true}, none, media.Hold{PeerNotReceiving: true, PeerNotSending: true}, none}
 	eventually(t, "each hold and its end are reported", func() bool {
 		return slices.Equal(want, slices.DeleteFunc(reported.all(), func(e media.Event) bool { return !isHold(e) }))
 	})
@@ -265,7 +265,7 @@ func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 	eventually(t, "and marked", func() bool {
 		return slices.ContainsFunc(p.heard(), func(packet rtp.Packet) bool { return packet.Marker })
 	})
-	eventually(t, "vanished, off hold", reported.has(func(e media.Event) bool { return e == media.Vanished{} }))
+	eventually(t, "vanished, off hold", reported.has(func(e media.Event) bool { return e == media.MediaTimeout{} }))
 }
 
 func TestRemovedStreamIsAnsweredWithPortZeroAndCanReturn(t *testing.T) {
@@ -325,7 +325,7 @@ func TestVanishedPeerIsReportedOncePerSilence(t *testing.T) {
 	never(t, 250*time.Millisecond, "twice", func() bool { return len(reported.all()) > 1 })
 	p.say(t, s.LocalPort(), 1, 0, 0xFF)
 	eventually(t, "again", func() bool { return len(reported.all()) == 2 })
-	assert.Equal(t, []media.Event{media.Vanished{}, media.Vanished{}}, reported.all())
+	assert.Equal(t, []media.Event{media.MediaTimeout{}, media.MediaTimeout{}}, reported.all())
 }
 
 func TestPlayInterruptsPreviousClip(t *testing.T) {

@@ -54,7 +54,7 @@ func (l *eventList) add(e Event) { *l = append(*l, e) }
 type idleness struct {
 	last     time.Duration // arrival of the last packet, on the engine's clock
 	reported bool
-	extended int32 // how often Await has extended the time since
+	extended int32 // how often ExtendIdleTimeout has extended the time since
 }
 
 // setAlive records that a packet of the peer arrived at the time now.
@@ -69,9 +69,9 @@ func (i *idleness) isOver(now, limit time.Duration) bool {
 	return true
 }
 
-// Await gives a silent peer another Options.IdleAfter. The owner calls it after Vanished if it knows that the call is
-// alive. Await returns the number of extensions since the last received packet.
-func (s *Session) Await() int {
+// ExtendIdleTimeout gives a silent peer another Options.IdleAfter. The owner calls it after MediaTimeout if it knows that the call is
+// alive. ExtendIdleTimeout returns the number of extensions since the last received packet.
+func (s *Session) ExtendIdleTimeout() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.idle = idleness{last: s.engine.now(), extended: s.idle.extended + 1}
@@ -81,8 +81,8 @@ func (s *Session) Await() int {
 func newSession(e *Engine, o Options, port int, sound, control socket) *Session {
 	s := &Session{engine: e, o: o, port: port, sound: sound}
 	s.desc = newDescription(&s.o)
-	if o.After != nil {
-		s.restore(o.After)
+	if o.ResumeFrom != nil {
+		s.restore(o.ResumeFrom)
 	}
 	s.srtp = newSRTPKeys(&s.o)
 	s.in.source = new(sourceSearch)
@@ -105,7 +105,7 @@ func (s *Session) Begin() {
 	}
 	s.begun = true
 	s.idle.last = s.engine.now()
-	if s.o.Answerer {
+	if s.o.ClassifyAnswer {
 		s.analysis.answerer = new(amd.Detector)
 	}
 	s.activate()
@@ -155,7 +155,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	return final, s.recording.done
 }
 
-// closeBroken closes a session whose frame panicked and reports Vanished. Other sessions are unaffected.
+// closeBroken closes a session whose frame panicked and reports MediaTimeout. Other sessions are unaffected.
 func (s *Session) closeBroken(cause any, stack []byte) {
 	log := s.engine.cfg.Log.With(slog.Int("rtp_port", s.port))
 	log.Error("media session panicked", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
@@ -166,6 +166,6 @@ func (s *Session) closeBroken(cause any, stack []byte) {
 		}
 	}()
 	if s.o.Notify != nil {
-		s.o.Notify(Vanished{Broken: true})
+		s.o.Notify(MediaTimeout{Broken: true})
 	}
 }

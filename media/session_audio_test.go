@@ -37,7 +37,7 @@ func TestTwoSessionsExchangeAndRecordAudio(t *testing.T) {
 			assert.Contains(t, reportedB.all(), media.Event(media.Played{ID: 8, Heard: down.Duration()}))
 			assert.Contains(t, reportedA.all(), media.Event(media.SpeechBegan{}))
 			assert.Contains(t, reportedA.all(), media.Event(media.SpeechEnded{}))
-			assert.Equal(t, 2*time.Second, sa.Mark())
+			assert.Equal(t, 2*time.Second, sa.Position())
 
 			stats, done := sa.Close()
 			r := <-done
@@ -71,13 +71,13 @@ func TestMediaClockKeepsTimeAndRecordingLength(t *testing.T) {
 	require.NoError(t, err)
 	s.Begin()
 	begun := time.Now()
-	eventually(t, "time passes in which the file is silent", func() bool { return s.Mark() >= 200*time.Millisecond })
+	eventually(t, "time passes in which the file is silent", func() bool { return s.Position() >= 200*time.Millisecond })
 	s.Play(1, tone.Make(10*time.Second, 0.3, 440))
 	eventually(t, "three seconds pass, and media time is real time", func() bool {
 		wall := time.Since(begun)
-		return wall > 3*time.Second && (wall-s.Mark()).Abs() < wall/100+20*time.Millisecond
+		return wall > 3*time.Second && (wall-s.Position()).Abs() < wall/100+20*time.Millisecond
 	})
-	mark := s.Mark()
+	mark := s.Position()
 	stats, done := s.Close()
 	r := <-done
 	require.NoError(t, r.Err)
@@ -103,8 +103,8 @@ func TestPausePlayingHoldsClipAndHearGetsPeerAudioOnly(t *testing.T) {
 		}
 	}
 	var heard, peerAudio []byte
-	sa.Hear(func(frame []byte) { peerAudio = append(peerAudio, frame...) })
-	sb.Hear(func(frame []byte) { heard = append(heard, frame...) })
+	sa.SetListener(func(frame []byte) { peerAudio = append(peerAudio, frame...) })
+	sb.SetListener(func(frame []byte) { heard = append(heard, frame...) })
 	clip := chirp(400 * time.Millisecond)
 	sa.Play(1, clip)
 	turns(10)

@@ -256,7 +256,7 @@ func (s *Session) unlearnable(from netip.AddrPort, now time.Duration) refusalCau
 	f := s.in.source
 	secure := s.srtp.out != nil // its packet was authenticated
 	known := f.reachable && s.o.NAT != NATOn && !secure
-	near := from.Addr() == f.described.Addr() || from.Addr() == s.o.Far || isWithin(from.Addr(), s.o.Networks)
+	near := from.Addr() == f.described.Addr() || from.Addr() == s.o.SignallingAddress || isWithin(from.Addr(), s.o.Networks)
 	switch {
 	case s.o.NAT == NATOff, known && !near:
 		return otherSource

@@ -40,7 +40,7 @@ func receiving(t *testing.T, o media.Options, host string) *rtpListener {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = e.Close() })
-	o.Far = signalling
+	o.SignallingAddress = signalling
 	l := &rtpListener{Session: open(t, e, o), t: t}
 	_, err = l.Answer(describe(host, 5000, ""))
 	require.NoError(t, err)

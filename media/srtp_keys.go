@@ -14,7 +14,7 @@ import (
 const (
 	defaultKeyLife = time.Hour
 	keyPackets     = 1 << 20          // audio packets under one key; RFC 3711 §9.2 allows more
-	wornEvery      = 10 * time.Minute // between two KeyWorn events for the same key
+	wornEvery      = 10 * time.Minute // between two RekeyDue events for the same key
 	switchWithin   = 2 * time.Second  // after this time our answer has arrived, if at all
 )
 
@@ -39,7 +39,7 @@ type srtpKeys struct {
 	life   time.Duration
 	since  time.Duration // when the current key came into use
 	sealed uint64        // packets encrypted with the current key
-	wornAt time.Duration // when KeyWorn was reported; zero: never
+	wornAt time.Duration // when RekeyDue was reported; zero: never
 }
 
 // usedKey is a key with which we encrypt, and its stream, which holds the packet index.
@@ -57,7 +57,7 @@ func newSRTPKeys(o *Options) srtpKeys {
 	return srtpKeys{privacy: sdp.Privacy(o.SRTP), life: o.KeyLife}
 }
 
-// Rekey puts a new key for our packets into the next Offer. The owner calls it after KeyWorn. The peer answers
+// Rekey puts a new key for our packets into the next Offer. The owner calls it after RekeyDue. The peer answers
 // with a new key or keeps its own. Rekey does nothing without SRTP.
 func (s *Session) Rekey() {
 	s.mu.Lock()
@@ -93,7 +93,7 @@ func (k *srtpKeys) setAgreed(a *sdp.Agreed, known bool, now time.Duration, o *se
 		k.in.Clear()
 		return nil
 	}
-	changed := k.in.Set() && k.theirs != a.Key.Key
+	changed := k.in.HasKey() && k.theirs != a.Key.Key
 	ours := k.agreedKey(a, changed)
 	if ours.Key == a.Key.Key {
 		return errors.New("media: the peer's SDP contains our own SRTP key") // one key must not encrypt both ways (RFC 3711 §9.1)
@@ -169,12 +169,12 @@ func (k *srtpKeys) change(out *srtp.Stream, now time.Duration, o *sender) {
 // changeSource changes our SSRC if our sequence numbers have rolled over. Implementations differ in whether a key change
 // resets the rollover counter. With a new SSRC the counter is zero in both cases.
 func (k *srtpKeys) changeSource(o *sender) {
-	if k.out.Turns(o.ssrc) > 0 {
+	if k.out.RolloverCounter(o.ssrc) > 0 {
 		o.ssrc = randomID()
 	}
 }
 
-// maintain switches to the next key when nextBy has passed. It reports KeyWorn every wornEvery if the key is used up.
+// maintain switches to the next key when nextBy has passed. It reports RekeyDue every wornEvery if the key is used up.
 func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *eventList) {
 	if k.next != nil && now >= k.nextBy {
 		k.change(k.next, now, o)
@@ -182,7 +182,7 @@ func (k *srtpKeys) maintain(now time.Duration, begun bool, o *sender, events *ev
 	worn := k.out != nil && k.next == nil && (now-k.since >= k.life || k.sealed >= keyPackets)
 	if worn && begun && (k.wornAt == 0 || now-k.wornAt >= wornEvery) {
 		k.wornAt = now
-		events.add(KeyWorn{})
+		events.add(RekeyDue{})
 	}
 }
 
@@ -219,7 +219,7 @@ func (s *Session) unseal(data []byte, from netip.AddrPort, arrived int64, now ti
 		s.in.refuse(from, notAuthentic)
 		return nil, false
 	}
-	if k.next != nil && k.in.Turned() {
+	if k.next != nil && k.in.HasNewestKeyInUse() {
 		k.change(k.next, now, &s.out)
 	}
 	return opened, true

@@ -172,7 +172,7 @@ func TestKeyWornIsReportedAfterAnHourUntilRekey(t *testing.T) {
 		}
 		worn := func() (n int) {
 			for _, ev := range reported.all() {
-				if ev == (media.KeyWorn{}) {
+				if ev == (media.RekeyDue{}) {
 					n++
 				}
 			}

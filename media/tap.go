@@ -37,7 +37,7 @@ type Tap struct {
 	session *Session
 	mode    TapMode
 	out     func(frame []byte)
-	said    *audioQueue // nil for Listen
+	queue   *audioQueue // nil for Listen
 	voice   [frameMost]byte
 	speaks  bool // voice holds audio for this frame
 	frame   [TapFrame]byte
@@ -46,12 +46,12 @@ type Tap struct {
 
 // Tap adds a listener who hears the mixed audio of both parties without the listener's own audio. out receives
 // frames of TapFrame bytes, valid only during the call of out, and finally nil when the session ends. out runs on the
-// media clock and must neither block nor call the session. While the session is Sensitive the frames are silent.
+// media clock and must neither block nor call the session. While the audio is private (SetSensitive), the frames are silent.
 // Errors: ErrClosed, ErrTaps.
 func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	t := &Tap{session: s, mode: mode, out: out}
 	if mode != Listen {
-		t.said = &audioQueue{slack: tapSlack, most: tapMost}
+		t.queue = &audioQueue{slack: tapSlack, most: tapMost}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,11 +67,11 @@ func (s *Session) Tap(mode TapMode, out func(frame []byte)) (*Tap, error) {
 	return t, nil
 }
 
-// Say adds audio that the listener speaks, µ-law of any length. It plays at normal speed. If more than 400 ms wait, the
-// oldest audio is dropped. Say does nothing in the mode Listen.
-func (t *Tap) Say(mu []byte) {
-	if t.said != nil {
-		t.said.put(mu)
+// Speak adds audio that the listener speaks, µ-law of any length. It plays at normal speed. If more than 400 ms wait, the
+// oldest audio is dropped. Speak does nothing in the mode Listen.
+func (t *Tap) Speak(mu []byte) {
+	if t.queue != nil {
+		t.queue.put(mu)
 	}
 }
 
@@ -111,7 +111,7 @@ func (t *taps) remove(tap *Tap) {
 func (t *taps) count() {
 	t.active = 0
 	for _, one := range t.all {
-		if one.said != nil {
+		if one.queue != nil {
 			t.active++
 		}
 	}
@@ -121,7 +121,7 @@ func (t *taps) count() {
 func (t *taps) gather(n int) {
 	t.blended = false
 	for _, one := range t.all {
-		one.speaks = one.said != nil && one.said.get(one.voice[:n])
+		one.speaks = one.queue != nil && one.queue.get(one.voice[:n])
 	}
 }
 
@@ -149,7 +149,7 @@ func (t *taps) report(left, right []byte, secret bool) {
 	}
 	for _, one := range t.all {
 		if one.speaks {
-			t.bus.Without(t.heard[:n], one.voice[:n])
+			t.bus.SumWithout(t.heard[:n], one.voice[:n])
 		} else {
 			t.bus.Sum(t.heard[:n])
 		}

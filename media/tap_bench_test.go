@@ -34,7 +34,7 @@ func BenchmarkFrame(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, t := range taps {
-					t.Say(sound[:media.TapFrame])
+					t.Speak(sound[:media.TapFrame])
 				}
 				for _, t := range turns {
 					t.Frame()

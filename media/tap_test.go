@@ -37,11 +37,11 @@ func listen(t *testing.T, s *media.Session, mode media.TapMode) *listener {
 
 func (l *listener) alike(sound media.Clip) float64 { return alike(g711.DecodeMu(l.heard), sound) }
 
-// say passes audio to the listener's Say frame by frame, and advances the time of the test's sessions.
-func (l *listener) say(s *stage, sound media.Clip) {
+// say passes audio to the listener's Speak frame by frame, and advances the time of the test's sessions.
+func (l *listener) say(s *bridgeFixture, sound media.Clip) {
 	for len(sound) > 0 {
 		n := min(len(sound), 160)
-		l.tap.Say(sound[:n])
+		l.tap.Speak(sound[:n])
 		sound = sound[n:]
 		s.run(20 * time.Millisecond)
 	}
@@ -49,11 +49,11 @@ func (l *listener) say(s *stage, sound media.Clip) {
 }
 
 func TestListenerHearsBothSides(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMA)
+	s := newBridgeFixture(t, media.PCMU, media.PCMA)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	l := listen(t, s.a, media.Listen)
-	said, answered := chirp(500*time.Millisecond), deeper(500*time.Millisecond)
+	said, answered := chirp(500*time.Millisecond), reversedChirp(500*time.Millisecond)
 	s.caller.Play(1, said)
 	s.run(1200 * time.Millisecond)
 	s.human.Play(1, answered)
@@ -73,11 +73,11 @@ func TestListenerHearsBothSides(t *testing.T) {
 }
 
 func TestWhisperReachesHumanButNotCaller(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	whisperer, other := listen(t, s.a, media.Whisper), listen(t, s.a, media.Listen)
-	advice, said := deeper(500*time.Millisecond), chirp(500*time.Millisecond)
+	advice, said := reversedChirp(500*time.Millisecond), chirp(500*time.Millisecond)
 	whisperer.say(s, advice)
 	s.caller.Play(1, said)
 	s.run(1400 * time.Millisecond)
@@ -94,11 +94,11 @@ func TestWhisperReachesHumanButNotCaller(t *testing.T) {
 }
 
 func TestBargeReachesBothSidesAndIsRecorded(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	l := listen(t, s.a, media.Barge)
-	word, said, answered := deeper(500*time.Millisecond), chirp(500*time.Millisecond), chirp(400*time.Millisecond)
+	word, said, answered := reversedChirp(500*time.Millisecond), chirp(500*time.Millisecond), chirp(400*time.Millisecond)
 	l.say(s, word)
 	s.caller.Play(1, said)
 	s.run(1400 * time.Millisecond)
@@ -116,12 +116,12 @@ func TestBargeReachesBothSidesAndIsRecorded(t *testing.T) {
 }
 
 func TestThreeListenersAreMixed(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	s.run(200 * time.Millisecond)
 	boss, listening := listen(t, s.a, media.Barge), listen(t, s.a, media.Listen)
-	one, two := chirp(500*time.Millisecond), deeper(500*time.Millisecond)
-	three := media.Clip(bytes.Repeat(deeper(100*time.Millisecond), 5))
+	one, two := chirp(500*time.Millisecond), reversedChirp(500*time.Millisecond)
+	three := media.Clip(bytes.Repeat(reversedChirp(100*time.Millisecond), 5))
 	s.caller.Play(1, one)
 	s.human.Play(1, two)
 	boss.say(s, three)
@@ -136,15 +136,15 @@ func TestThreeListenersAreMixed(t *testing.T) {
 }
 
 func TestSensitiveAudioIsSilentForListeners(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	l := listen(t, s.a, media.Barge)
 	secret := chirp(500 * time.Millisecond)
 	s.run(200 * time.Millisecond)
-	s.a.Sensitive(true)
+	s.a.SetSensitive(true)
 	s.caller.Play(1, secret)
 	s.a.Play(1, secret)
 	s.run(600 * time.Millisecond)
-	s.a.Sensitive(false)
+	s.a.SetSensitive(false)
 	s.run(400 * time.Millisecond) // audio in transit is still private
 	assert.Zero(t, loudness(g711.DecodeMu(l.heard)))
 	s.caller.Play(2, secret)
@@ -153,7 +153,7 @@ func TestSensitiveAudioIsSilentForListeners(t *testing.T) {
 }
 
 func TestListenersAreLimitedAndNotifiedOfSessionEnd(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	all := make([]*listener, 8)
 	for i := range all {
 		all[i] = listen(t, s.a, media.Listen)
@@ -173,17 +173,17 @@ func TestListenersAreLimitedAndNotifiedOfSessionEnd(t *testing.T) {
 }
 
 func TestBridgeAndListenersAllocateNothing(t *testing.T) {
-	s := newStage(t, media.PCMU, media.PCMU)
+	s := newBridgeFixture(t, media.PCMU, media.PCMU)
 	media.Bridge(s.a, s.b)
 	tap, err := s.a.Tap(media.Barge, func([]byte) {})
 	require.NoError(t, err)
-	plain := newStage(t, media.PCMU, media.PCMU)
+	plain := newBridgeFixture(t, media.PCMU, media.PCMU)
 	word := chirp(20 * time.Millisecond)
-	for _, one := range []*stage{s, plain} {
+	for _, one := range []*bridgeFixture{s, plain} {
 		one.caller.Play(1, chirp(10*time.Second))
 		one.run(time.Second)
 	}
 	without := testing.AllocsPerRun(100, func() { plain.run(20 * time.Millisecond) })
-	with := testing.AllocsPerRun(100, func() { tap.Say(word); s.run(20 * time.Millisecond) })
+	with := testing.AllocsPerRun(100, func() { tap.Speak(word); s.run(20 * time.Millisecond) })
 	assert.LessOrEqual(t, with, without, "a frame")
 }

@@ -212,7 +212,7 @@ func loopbackMedia(t *testing.T) *media.Engine {
 }
 
 func (a *audioAgent) accept(i *sip.Incoming) {
-	s, err := a.engine.Open(media.Options{Far: netip.MustParseAddr("127.0.0.1")})
+	s, err := a.engine.Open(media.Options{SignallingAddress: netip.MustParseAddr("127.0.0.1")})
 	if err != nil {
 		i.Reject(503, 0)
 		return

@@ -32,6 +32,6 @@ func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *
 		return nil
 	}
 	tap := new(speech.AudioTap)
-	a.session.Hear(tap.Frame)
+	a.session.SetListener(tap.Frame)
 	return tap
 }

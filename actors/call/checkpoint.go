@@ -57,7 +57,7 @@ func (checkpointDue) Control() {}
 func (byeRetryDue) Control() {}
 
 // resumableSession is a media session that another process can continue from its state.
-type resumableSession interface{ Memo() media.Memo }
+type resumableSession interface{ State() media.SessionState }
 
 // makeCheckpoint encodes the state that another process needs to resume the call. It returns nil while the call
 // cannot be resumed: before the ACK, during a transfer, or with conversation data that must not be stored.
@@ -76,7 +76,7 @@ func (c *call) makeCheckpoint(now time.Time) json.RawMessage {
 	}
 	c.setDialog(state)
 	k := recovery.Checkpoint{
-		At: now, Leg: c.leg, Media: s.Memo(), Conversation: c.checkpoint.conversation, Script: c.checkpoint.encodeScript(&c.script), Variables: c.variables, CallerName: c.callerName,
+		At: now, Leg: c.leg, Media: s.State(), Conversation: c.checkpoint.conversation, Script: c.checkpoint.encodeScript(&c.script), Variables: c.variables, CallerName: c.callerName,
 		OptOut: c.optOut, Scrub: c.scrub, Networks: c.networks, MaxDuration: c.maxDuration, RingTimeout: c.ringTimeout,
 		Appointments: c.agent.appointments, Confidential: c.audio.confidential, Paused: c.audio.recordingPaused, Resumptions: c.resumptions(), HandedOver: c.checkpoint.handover == handoverStoring,
 	}

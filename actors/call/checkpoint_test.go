@@ -100,7 +100,7 @@ func storedCounters(t *testing.T, a domain.Attempt) (cseq uint32, version uint64
 	t.Helper()
 	var dialog sip.DialogState
 	require.NoError(t, json.Unmarshal(a.Legs[0].Dialog, &dialog))
-	var kept struct{ Sound media.Memo }
+	var kept struct{ Sound media.SessionState }
 	require.NoError(t, json.Unmarshal(a.ResumeState, &kept))
 	return dialog.LocalCSeq, kept.Sound.Version
 }

@@ -155,7 +155,7 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.SavedSta
 	}
 	c.agent.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
-			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Player: c.audio.session, Synthesizer: c.cfg.Speaker, Log: c.log, OnHideInput: c.audio.session.Sensitive,
+			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Player: c.audio.session, Synthesizer: c.cfg.Speaker, Log: c.log, OnHideInput: c.audio.session.SetSensitive,
 			AgentRuntime: runtime, OptOutKeywords: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: tap, DetectAnswerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
 			Checkpoints: c.cfg.StoreCheckpoints, SavedState: after, OnMessage: c.cfg.beforeConversation(c.call.ID),
 		})

@@ -305,7 +305,7 @@ func TestInboundCallIsAnsweredCancelledOrHungUp(t *testing.T) {
 	m, id := in()
 	h.sys.Root.Send(h.calls, m)
 	caller.acceptAnswer(first)
-	h.waitUntil(5*time.Second, "both are heard", func() bool { return caller.session.Mark() > 700*time.Millisecond })
+	h.waitUntil(5*time.Second, "both are heard", func() bool { return caller.session.Position() > 700*time.Millisecond })
 	caller.session.SendDigits(1, "1")
 	e := h.waitForEnd(id)
 	assert.Equal(t, domain.OutcomeConfirmed, e.Verdict.Outcome)

@@ -80,7 +80,7 @@ func (c *call) onHoldMusicReady(m musicReady) {
 }
 
 // play starts the music for one party of a bridge while the other party has it on hold, and stops the music afterwards.
-// Without music the held party hears what the other party sends.
+// SumWithout music the held party hears what the other party sends.
 func (h *holdMusic) play(s leg.Session, held bool) {
 	if s == nil || len(h.clip) == 0 {
 		return
@@ -95,9 +95,9 @@ func (h *holdMusic) play(s leg.Session, held bool) {
 // onPeerHold handles a hold by the peer. The agent pauses. During a transfer the other party of the bridge hears music.
 func (c *call) onPeerHold(ctx actor.Context, e media.Hold) {
 	if t := c.transfers.current; t != nil && t.stage == bridged {
-		c.audio.music.play(t.resources.Session(), e.Deaf)
+		c.audio.music.play(t.resources.Session(), e.PeerNotReceiving)
 	}
-	if e.Deaf {
+	if e.PeerNotReceiving {
 		c.agent.pause(ctx, pausedByHold)
 		return
 	}

@@ -21,15 +21,15 @@ func (c *call) options(ctx actor.Context) media.Options {
 	leg.SetTrunkOptions(&o, c.slot, c.networks)
 	o.Codecs = c.failover.codecs
 	if c.resumed != nil {
-		o.Confidential, o.Address, o.After = c.resumed.Confidential, c.resumedAddress(c.cfg.UserAgent), &c.resumed.Media
+		o.Confidential, o.Address, o.ResumeFrom = c.resumed.Confidential, c.resumedAddress(c.cfg.UserAgent), &c.resumed.Media
 		if c.resumed.Media.Secure { // encrypted media stays encrypted even if the trunk has changed
 			o.SRTP = media.SRTPRequired
 		}
 	} else if c.in != nil {
-		o.Confidential, o.Address, o.Far = c.in.Network == "tls", c.cfg.UserAgent.Host(c.in.Network, c.in.Source), c.in.Source.Addr()
+		o.Confidential, o.Address, o.SignallingAddress = c.in.Network == "tls", c.cfg.UserAgent.Host(c.in.Network, c.in.Source), c.in.Source.Addr()
 	} else {
-		o.Address, o.Far = leg.MediaAddresses(c.cfg.UserAgent, c.slot, c.contacts)
-		o.Answerer = c.script.AMD.IsEnabled()
+		o.Address, o.SignallingAddress = leg.MediaAddresses(c.cfg.UserAgent, c.slot, c.contacts)
+		o.ClassifyAnswer = c.script.AMD.IsEnabled()
 	}
 	c.audio.confidential = o.Confidential
 	if c.call.Record {
@@ -70,7 +70,7 @@ func (c *call) handleDialogEvent(ctx actor.Context, m dialogEvent) {
 		c.recordMediaRefusal(leg.AnswerReoffer(c.log, c.resources.Session(), e))
 	case sip.InfoDigit:
 		if s := c.resources.Session(); s != nil {
-			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
+			s.ReceiveInfoDigit(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
 		}
 	case sip.Referred:
 		c.handleRefer(ctx, e)
@@ -92,13 +92,13 @@ func (c *call) setDialog(s sip.DialogState) {
 
 func (c *call) handleMediaEvent(ctx actor.Context, m mediaEvent) {
 	if hold, held := m.event.(media.Hold); held && m.leg == c.audio.leg {
-		c.audio.held = hold.Deaf // a hold before the answer counts too
+		c.audio.held = hold.PeerNotReceiving // a hold before the answer counts too
 	}
 	if m.leg != c.audio.leg || c.stage != talking {
 		return
 	}
 	switch e := m.event.(type) {
-	case media.Vanished:
+	case media.MediaTimeout:
 		if e.Broken {
 			c.endAnswered(ctx, byService, domain.ReasonMediaLost)
 		} else {
@@ -113,7 +113,7 @@ func (c *call) handleMediaEvent(ctx actor.Context, m mediaEvent) {
 	case media.Hold:
 		c.onPeerHold(ctx, e)
 		return
-	case media.KeyWorn:
+	case media.RekeyDue:
 		leg.RenewKey(c.log, c.audio.session, c.resources.Dialog())
 		return
 	}

@@ -47,7 +47,7 @@ func (c *call) onPeerProbed(ctx actor.Context, m peerProbed) {
 		gone = m.session.Stats().PacketsReceived == m.packets
 	}
 	switch t := c.transfers.current; {
-	case !gone && m.session.Await() <= maxProbes:
+	case !gone && m.session.ExtendIdleTimeout() <= maxProbes:
 	case m.transferLeg == nil && c.audio.session == m.session:
 		c.endAnswered(ctx, byService, domain.ReasonMediaLost)
 	case m.transferLeg != nil && t != nil && t.pid != nil && t.pid.Equal(m.transferLeg):

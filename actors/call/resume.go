@@ -182,7 +182,7 @@ func (c *call) reopenLeg(ctx actor.Context) {
 		}
 	}
 	o, cfg, v := c.options(ctx), c.cfg, c.resources.Resources
-	o.Answerer = false
+	o.ClassifyAnswer = false
 	mailbox.RunTask(ctx, dialTimeout, func(context.Context) any {
 		return reopenLeg(cfg, v, number, o, r, func(a sip.OfferResult) { root.Send(self, reofferAnswered{a}) })
 	})

@@ -145,14 +145,14 @@ func TestAgentPausesWhileThePeerHolds(t *testing.T) {
 		require.Equal(t, 200, r.Code)
 		require.NoError(t, s.Accept(r.Body))
 	}
-	s.Direct(false, true)
+	s.SetOfferDirection(false, true)
 	reoffer()
 	h.waitUntil(5*time.Second, "the agent is paused", func() bool {
 		return domain.CodeOf(h.request(call.SpeakText{CallID: id, Text: "Hello?"})) == domain.CodeInvalidState
 	})
 	sent := h.waitUntilStable("audio in transit has arrived", func() uint64 { return s.Stats().PacketsReceived })
 	h.assertNever(500*time.Millisecond, "the agent is silent", func() bool { return s.Stats().PacketsReceived > sent+5 })
-	s.Direct(true, true)
+	s.SetOfferDirection(true, true)
 	reoffer()
 	h.waitUntil(5*time.Second, "the agent continues", func() bool { return h.request(call.SpeakText{CallID: id, Text: "Hello."}) == nil })
 	sent = s.Stats().PacketsReceived

@@ -229,12 +229,12 @@ func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
 			d.Info(e.ContentType, e.Body)
 		}
 	case media.Hold:
-		if t.held = e.Deaf; t.stage == bridged {
+		if t.held = e.PeerNotReceiving; t.stage == bridged {
 			c.audio.music.play(c.audio.session, t.held)
 		}
-	case media.KeyWorn:
+	case media.RekeyDue:
 		leg.RenewKey(c.log, t.resources.Session(), t.resources.Dialog())
-	case media.Vanished:
+	case media.MediaTimeout:
 		if s := t.resources.Session(); s != nil && !e.Broken {
 			c.probePeer(ctx, s, t.resources.Dialog(), t.pid)
 			return
@@ -263,7 +263,7 @@ func (c *call) handleTransferLegDialog(ctx actor.Context, e sip.Event) {
 		}
 	case sip.InfoDigit:
 		if s != nil {
-			s.Pressed(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
+			s.ReceiveInfoDigit(e.Key, time.Duration(e.DurationMs)*time.Millisecond)
 		}
 	case sip.Referred:
 		e.Refuse(sipForbidden)

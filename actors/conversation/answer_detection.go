@@ -164,10 +164,10 @@ func (a *answerDetection) onHoldEnd() answerAction {
 
 // checkMachineWords detects an answering machine by typical words in the first seconds of the call.
 func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
-	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() || c.cfg.Player.Mark() > machineWordsWindow {
+	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() || c.cfg.Player.Position() > machineWordsWindow {
 		return
 	}
-	if by := amd.Words(text); by != amd.Unknown {
+	if by := amd.ClassifyWords(text); by != amd.Unknown {
 		c.answerClassified(ctx, by)
 	}
 }

@@ -33,7 +33,7 @@ type Player interface {
 	PausePlaying()
 	ContinuePlaying()
 	SendDigits(id uint64, digits string)
-	Mark() time.Duration
+	Position() time.Duration
 }
 
 // Config configures one conversation.
@@ -87,8 +87,8 @@ type Conversation struct {
 // New returns the actor of a conversation.
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
-		cfg: cfg, transcript: newTranscript(cfg.Player.Mark, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
-		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Player.Mark},
+		cfg: cfg, transcript: newTranscript(cfg.Player.Position, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
+		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Player.Position},
 	}
 	c.playback = newPlayback(cfg.Player, &c.transcript)
 	if cfg.SavedState == nil || !c.restore(cfg.SavedState) {
@@ -214,11 +214,11 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 // mediaEvent handles an event of the call's media session.
 func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	switch e := e.(type) {
-	case media.Answerer:
+	case media.AnswerClassified:
 		c.answerClassified(ctx, e.By)
 	case media.Beep:
 		c.actOnAnswer(ctx, c.answer.onBeep())
-	case media.GreetingOver:
+	case media.GreetingEnded:
 		c.actOnAnswer(ctx, c.answer.onGreetingEnd())
 	case media.Digit:
 		c.onKey(ctx, e.Key)
@@ -234,7 +234,7 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 		c.realtimeSpeech(ctx, true)
 		c.beginTurn(ctx)
 	case media.SpeechEnded:
-		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Player.Mark()
+		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Player.Position()
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, false)
 		c.speechEnded(ctx)
@@ -270,7 +270,7 @@ func (c *Conversation) onKey(ctx actor.Context, key byte) {
 	if !c.listening.turn.duringRealtime {
 		c.dropTurn()
 	}
-	c.latency.beginByKey(c.cfg.Player.Mark())
+	c.latency.beginByKey(c.cfg.Player.Position())
 	if c.realtime.open {
 		c.realtime.connection.SendKey(key)
 	}

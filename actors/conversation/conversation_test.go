@@ -100,7 +100,7 @@ func (s *fakePlayer) SendDigits(id uint64, digits string) {
 	time.AfterFunc(200*time.Millisecond, func() { s.tell(media.DigitsSent{ID: id}) })
 }
 
-func (s *fakePlayer) Mark() time.Duration { return time.Since(s.begun) }
+func (s *fakePlayer) Position() time.Duration { return time.Since(s.begun) }
 
 func (s *fakePlayer) actions() []string {
 	s.mu.Lock()

@@ -91,7 +91,7 @@ func (p *playback) sendDigits(digits string) {
 
 // pause pauses the prompt because the caller has spoken. The recognized words decide whether it continues.
 func (p *playback) pause() {
-	p.paused, p.pausedAt = true, p.player.Mark()
+	p.paused, p.pausedAt = true, p.player.Position()
 	p.player.PausePlaying()
 }
 
@@ -104,7 +104,7 @@ func (p *playback) resume() {
 // end records in the transcript at which time the prompt ended or was interrupted.
 func (p *playback) end(interrupted bool) {
 	s := &p.transcript.segments[p.segment]
-	s.EndMs, s.Interrupted = p.player.Mark().Milliseconds(), interrupted
+	s.EndMs, s.Interrupted = p.player.Position().Milliseconds(), interrupted
 	if p.paused {
 		s.EndMs = p.pausedAt.Milliseconds()
 	}

@@ -20,7 +20,7 @@ func (s *silentPlayer) StopPlaying()                 {}
 func (s *silentPlayer) PausePlaying()                {}
 func (s *silentPlayer) ContinuePlaying()             {}
 func (s *silentPlayer) SendDigits(uint64, string)    {}
-func (s *silentPlayer) Mark() time.Duration          { return s.clock.now }
+func (s *silentPlayer) Position() time.Duration      { return s.clock.now }
 
 func TestPlaybackEndsPausedPromptAtItsPause(t *testing.T) {
 	t.Parallel()

@@ -163,7 +163,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 		r.stopEndTimer()
 		r.callerEnded(&c.transcript, e.Item)
 		c.restartSilence(ctx)
-		now := c.cfg.Player.Mark()
+		now := c.cfg.Player.Position()
 		c.latency.beginByWords(max(now-hangover, 0), now, time.Now())
 	case speech.RealtimeCallerTranscript:
 		if e.Text != "" {
@@ -200,7 +200,7 @@ func (c *Conversation) realtimeCallerBegan(ctx actor.Context, e speech.RealtimeE
 	c.input.end()
 	c.silence.stop()
 	r.callerBegan(&c.transcript, e.Item)
-	if !l.speaking && !r.connection.AudioOnly && l.spokeUntil > 0 && c.cfg.Player.Mark()-l.spokeUntil < maxLateOnset {
+	if !l.speaking && !r.connection.AudioOnly && l.spokeUntil > 0 && c.cfg.Player.Position()-l.spokeUntil < maxLateOnset {
 		c.awaitRealtimeEnd(ctx)
 	}
 	if r.interruptible {
@@ -311,7 +311,7 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	text := ""
 	if c.playback.isPlaying() && r.isPlaying() && !r.connection.AudioOnly {
 		s := c.transcript.segments[c.playback.segment]
-		text = pathway.MarkInterrupted(heardText(s.Text, c.cfg.Player.Mark()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
+		text = pathway.MarkInterrupted(heardText(s.Text, c.cfg.Player.Position()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
 	}
 	c.realtimeEnded, r.failed = true, true
 	if text != "" {

@@ -85,7 +85,7 @@ func (c *Conversation) speechEnded(ctx actor.Context) {
 	if !l.turn.open || l.turn.recognizing {
 		return
 	}
-	l.turn.ended = c.cfg.Player.Mark() - hangover
+	l.turn.ended = c.cfg.Player.Position() - hangover
 	c.speculate(ctx)
 	if more := time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond - hangover; more > 0 && !l.turn.keywordOnly {
 		l.limitTurn(ctx, more, false)
@@ -164,7 +164,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		if h.Text == "" {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
-		c.latency.beginByWords(t.ended, c.cfg.Player.Mark(), t.endNoticedAt)
+		c.latency.beginByWords(t.ended, c.cfg.Player.Position(), t.endNoticedAt)
 		c.advance(ctx, pathway.Utterance{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.endSpeculation()

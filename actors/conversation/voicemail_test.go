@@ -23,12 +23,12 @@ func voicemailScript(mode, action string) domain.Script {
 }
 
 func answererEvent(by amd.Class) conversation.MediaEvent {
-	return conversation.MediaEvent{Event: media.Answerer{By: by}}
+	return conversation.MediaEvent{Event: media.AnswerClassified{By: by}}
 }
 
 var (
 	beep     = conversation.MediaEvent{Event: media.Beep{}}
-	greeted  = conversation.MediaEvent{Event: media.GreetingOver{}}
+	greeted  = conversation.MediaEvent{Event: media.GreetingEnded{}}
 	leftOver = conversation.PathwayEnded{Outcome: domain.OutcomeVoicemail}
 )
 

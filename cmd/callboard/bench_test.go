@@ -192,9 +192,9 @@ func BenchmarkMedia(b *testing.B) {
 
 func measureTalkingCalls(b *testing.B, calls int) {
 	b.Helper()
-	least, floor, err := mediatest.Floor(calls)
+	least, floor, err := mediatest.MeasurePacketFloor(calls)
 	require.NoError(b, err)
-	own, ownFloor, err := mediatest.Sockets(calls)
+	own, ownFloor, err := mediatest.MeasureSocketFloor(calls)
 	require.NoError(b, err)
 	t := measureMedia(b, calls)
 	h, u, cores := t.heard, t.usage, t.cores

@@ -54,7 +54,7 @@ func buildService(to string, args ...string) error {
 }
 
 func TestMain(m *testing.M) {
-	if mediatest.BePeer() {
+	if mediatest.RunPeerIfStarted() {
 		return
 	}
 	if port := os.Getenv(benchPhonesEnv); port != "" {

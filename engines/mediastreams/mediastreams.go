@@ -266,7 +266,7 @@ func (s *stream) echoMarks(now time.Time) (idle bool) {
 	defer s.mu.Unlock()
 	for len(s.bursts) > 0 {
 		b := s.bursts[0]
-		heard := b.feed.Heard()
+		heard := b.feed.Played()
 		n := 0
 		for n < len(b.marks) && b.marks[n].at <= heard {
 			n++

@@ -100,7 +100,7 @@ func (s *stream) addAudio(mu []byte) error {
 	s.mu.Lock()
 	unheard := len(mu)
 	for _, b := range s.bursts {
-		unheard += b.feed.Len() - b.feed.Heard()
+		unheard += b.feed.Len() - b.feed.Played()
 	}
 	if unheard > maxUnplayed {
 		s.mu.Unlock()

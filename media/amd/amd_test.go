@@ -83,8 +83,8 @@ func TestTuningAndHeldOutSetsAreLargeAndDisjoint(t *testing.T) {
 	assert.NotEqual(t, a.seed, b.seed)
 }
 
-// heard feeds audio to a detector in frames of the given number of samples and returns the reported events.
-func heard(sound []byte, frame int) (out []amd.Event) {
+// detectEvents feeds audio to a detector in frames of the given number of samples and returns the reported events.
+func detectEvents(sound []byte, frame int) (out []amd.Event) {
 	var d amd.Detector
 	for part := range slices.Chunk(sound, frame) {
 		if e := d.Frame(part); e.Any() {
@@ -99,20 +99,20 @@ func TestSteadyToneOfAnyPitchIsBeepWhenItEnds(t *testing.T) {
 	second := tone.Silence(time.Second)
 	for hertz := 440.0; hertz <= 2060; hertz += 45 {
 		for _, frame := range []int{80, 160, 240, 320} {
-			events := heard(slices.Concat(second, tone.Make(140*time.Millisecond, 0.2, hertz), second), frame)
+			events := detectEvents(slices.Concat(second, tone.Make(140*time.Millisecond, 0.2, hertz), second), frame)
 			assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Voicemail, Beep: true}}, events, "%.0f Hz", hertz)
 		}
 	}
-	assert.Empty(t, heard(slices.Concat(second, tone.Make(60*time.Millisecond, 0.2, 1000), second), 160), "too short")
-	assert.Empty(t, heard(slices.Concat(second, tone.Keys("1590*#"), second), 160), "keys are no beeps")
-	assert.Empty(t, heard(slices.Concat(second, tone.Make(time.Second, 0.2, 425), second), 160), "nor is ringing")
+	assert.Empty(t, detectEvents(slices.Concat(second, tone.Make(60*time.Millisecond, 0.2, 1000), second), 160), "too short")
+	assert.Empty(t, detectEvents(slices.Concat(second, tone.Keys("1590*#"), second), 160), "keys are no beeps")
+	assert.Empty(t, detectEvents(slices.Concat(second, tone.Make(time.Second, 0.2, 425), second), 160), "nor is ringing")
 }
 
 func TestFaxAndInformationTonesAreClassified(t *testing.T) {
 	t.Parallel()
 	second := tone.Silence(time.Second)
 	last := func(parts ...[]byte) amd.Class {
-		events := heard(slices.Concat(parts...), 160)
+		events := detectEvents(slices.Concat(parts...), 160)
 		if len(events) == 0 {
 			return amd.Unknown
 		}
@@ -127,9 +127,9 @@ func TestFaxAndInformationTonesAreClassified(t *testing.T) {
 
 func TestSilenceIsUnknownAfterFiveSecondsUntilBeep(t *testing.T) {
 	t.Parallel()
-	events := heard(slices.Concat(tone.Silence(6*time.Second), tone.Beep(300*time.Millisecond), tone.Silence(time.Second)), 160)
+	events := detectEvents(slices.Concat(tone.Silence(6*time.Second), tone.Beep(300*time.Millisecond), tone.Silence(time.Second)), 160)
 	assert.Equal(t, []amd.Event{{Verdict: true}, {Verdict: true, Class: amd.Voicemail, Beep: true}}, events)
-	late := heard(slices.Concat(tone.Silence(31*time.Second), tone.Beep(300*time.Millisecond), tone.Silence(time.Second)), 160)
+	late := detectEvents(slices.Concat(tone.Silence(31*time.Second), tone.Beep(300*time.Millisecond), tone.Silence(time.Second)), 160)
 	assert.Equal(t, []amd.Event{{Verdict: true}}, late, "but not in the midst of a talk")
 }
 
@@ -146,9 +146,9 @@ func TestContinuousSpeechIsVoicemailAndGreetingEndIsReported(t *testing.T) {
 	t.Parallel()
 	second := tone.Silence(time.Second)
 	quiet := slices.Concat(second, second, second)
-	assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Human}}, heard(slices.Concat(second, hums(3), quiet), 160))
-	assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Voicemail}, {Class: amd.Voicemail, Over: true}}, heard(slices.Concat(second, hums(18), quiet), 160))
-	beeped := heard(slices.Concat(second, hums(18), second, tone.Beep(300*time.Millisecond), quiet), 160)
+	assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Human}}, detectEvents(slices.Concat(second, hums(3), quiet), 160))
+	assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Voicemail}, {Class: amd.Voicemail, Over: true}}, detectEvents(slices.Concat(second, hums(18), quiet), 160))
+	beeped := detectEvents(slices.Concat(second, hums(18), second, tone.Beep(300*time.Millisecond), quiet), 160)
 	assert.Equal(t, []amd.Event{{Verdict: true, Class: amd.Voicemail}, {Class: amd.Voicemail, Beep: true}}, beeped, "it has ended by that")
 }
 
@@ -156,17 +156,17 @@ func TestWordsClassifyMachineByTranscript(t *testing.T) {
 	t.Parallel()
 	for _, h := range []half{tuning(), heldOut()} {
 		for _, text := range h.people {
-			assert.Equal(t, amd.Unknown, amd.Words(text), text)
+			assert.Equal(t, amd.Unknown, amd.ClassifyWords(text), text)
 		}
 		for _, text := range h.screens {
-			assert.Equal(t, amd.CallScreening, amd.Words(text), text)
+			assert.Equal(t, amd.CallScreening, amd.ClassifyWords(text), text)
 		}
 		for _, text := range h.menus {
-			assert.Equal(t, amd.IVR, amd.Words(text), text)
+			assert.Equal(t, amd.IVR, amd.ClassifyWords(text), text)
 		}
 	}
-	assert.Equal(t, amd.Voicemail, amd.Words("Sorry, I CAN'T come to the phone"))
-	assert.Equal(t, amd.Unavailable, amd.Words("the number you have dialed, is not in service"))
+	assert.Equal(t, amd.Voicemail, amd.ClassifyWords("Sorry, I CAN'T come to the phone"))
+	assert.Equal(t, amd.Unavailable, amd.ClassifyWords("the number you have dialed, is not in service"))
 }
 
 func TestClassNamesMatchAPI(t *testing.T) {

@@ -277,8 +277,8 @@ func narrow(in []int16) []float64 {
 	return out
 }
 
-// cast generates the audio of one answer. sound is the audio without noise.
-type cast struct {
+// callBuilder generates the audio of one answer. sound is the audio without noise.
+type callBuilder struct {
 	r     *rand.Rand
 	h     half
 	voice string
@@ -286,12 +286,12 @@ type cast struct {
 	sound []float64
 }
 
-func (c *cast) silence(from, to float64) {
+func (c *callBuilder) silence(from, to float64) {
 	c.sound = append(c.sound, make([]float64, int((from+(to-from)*c.r.Float64())*rate))...)
 }
 
 //go:norace
-func (c *cast) tone(hertz, seconds float64) {
+func (c *callBuilder) tone(hertz, seconds float64) {
 	level := 0.1 + 0.2*c.r.Float64()
 	for i := range int(seconds * rate) {
 		c.sound = append(c.sound, level*math.Sin(2*math.Pi*hertz*float64(i)/rate))
@@ -305,7 +305,7 @@ func (v *voices) answers(h half) ([]answer, error) {
 	noise := h.noise()
 	for i := range 160 {
 		r := rand.New(rand.NewPCG(h.seed, uint64(i)))
-		c := &cast{r: r, h: h, noise: noise, voice: h.voices[(i/12)%2+2*(i%3)]}
+		c := &callBuilder{r: r, h: h, noise: noise, voice: h.voices[(i/12)%2+2*(i%3)]}
 		a, err := v.answer(c, i)
 		if err != nil {
 			return nil, err
@@ -316,7 +316,7 @@ func (v *voices) answers(h half) ([]answer, error) {
 	return out, nil
 }
 
-func (v *voices) answer(c *cast, i int) (a answer, err error) {
+func (v *voices) answer(c *callBuilder, i int) (a answer, err error) {
 	say := func(all []string) {
 		a.words = all[i%len(all)]
 		for k, sentence := range strings.SplitAfter(a.words, ". ") {
@@ -394,7 +394,7 @@ func (v *voices) answer(c *cast, i int) (a answer, err error) {
 // mixed adds line noise to the audio and encodes it as the media session would pass it to the detector.
 //
 //go:norace
-func (c *cast) mixed() []byte {
+func (c *callBuilder) mixed() []byte {
 	r := c.r
 	level := math.Pow(10, -(2+12*r.Float64())/20) * 1.6 // speech at -16 to -28 dB
 	below := []float64{60, 30, 20, 15, 10}[r.IntN(5)]   // dB below speech
@@ -412,8 +412,8 @@ func (c *cast) mixed() []byte {
 	return out
 }
 
-// said holds the verdicts, beeps and times that the detector reports for an answer.
-type said struct {
+// result holds the verdicts, beeps and times that the detector reports for an answer.
+type result struct {
 	first amd.Class     // within 5 s
 	took  time.Duration // time until the first verdict
 	last  amd.Class
@@ -422,7 +422,7 @@ type said struct {
 }
 
 //go:norace
-func judge(sound []byte) (j said) {
+func judge(sound []byte) (j result) {
 	var d amd.Detector
 	told := false
 	for i := 0; i+160 <= len(sound); i += 160 {

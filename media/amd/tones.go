@@ -35,7 +35,7 @@ type note struct {
 
 // tones detects signal tones. row holds the notes of the current signal, which consists of up to three notes.
 type tones struct {
-	row    [notes]note
+	notes  [notes]note
 	n      int
 	misses int
 	calls  int  // notes of 1100 Hz: the calling tone of a fax
@@ -51,14 +51,14 @@ var bins = func() (c [lastBin + 1]float32) {
 }()
 
 // sounding says whether a tone is in progress. The method sure also requires that the tone has lasted for beepLeast.
-func (t *tones) sounding() bool { return t.n > 0 && t.row[t.n-1].blocks > 1 }
+func (t *tones) sounding() bool { return t.n > 0 && t.notes[t.n-1].blocks > 1 }
 
-func (t *tones) sure() bool { return t.n > 0 && t.row[t.n-1].blocks >= beepLeast }
+func (t *tones) sure() bool { return t.n > 0 && t.notes[t.n-1].blocks >= beepLeast }
 
 // length returns the duration of the signal so far, in blocks.
 func (t *tones) length() int {
 	all := t.misses
-	for _, n := range t.row[:t.n] {
+	for _, n := range t.notes[:t.n] {
 		all += n.blocks
 	}
 	return all
@@ -74,17 +74,17 @@ func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKi
 		if t.misses++; t.misses < goneAfter {
 			return noTone
 		}
-		kind := t.ended(spoke)
+		kind := t.classifySignal(spoke)
 		t.n, t.misses = 0, 0
 		return kind
 	}
 	t.misses = 0
 	for t.n > 0 {
-		last := &t.row[t.n-1]
+		last := &t.notes[t.n-1]
 		if near(hertz, last.hertz, apart) {
 			last.hertz += (hertz - last.hertz) / float32(min(last.blocks+1, 8))
 			last.blocks++
-			return t.lasting(last)
+			return t.detectFaxTone(last)
 		}
 		if last.blocks >= beepLeast {
 			break
@@ -92,16 +92,16 @@ func (t *tones) block(pcm *[blockLen]float32, energy float32, spoke bool) toneKi
 		t.n-- // a click, or the transition between two notes
 	}
 	if t.n == notes {
-		copy(t.row[:], t.row[1:])
+		copy(t.notes[:], t.notes[1:])
 		t.n--
 	}
-	t.row[t.n] = note{hertz: hertz, blocks: 1}
+	t.notes[t.n] = note{hertz: hertz, blocks: 1}
 	t.n++
 	return noTone
 }
 
-// lasting returns faxTone once the answer tone of a fax (2100 Hz) has lasted for faxLeast.
-func (t *tones) lasting(n *note) toneKind {
+// detectFaxTone returns faxTone once the answer tone of a fax (2100 Hz) has lasted for faxLeast.
+func (t *tones) detectFaxTone(n *note) toneKind {
 	if t.fax || n.blocks < faxLeast || !near(n.hertz, 2100, 25) {
 		return noTone
 	}
@@ -109,9 +109,9 @@ func (t *tones) lasting(n *note) toneKind {
 	return faxTone
 }
 
-// ended classifies a signal that has ended by the pitches and durations of its notes.
-func (t *tones) ended(spoke bool) toneKind {
-	all := t.row[:t.n]
+// classifySignal classifies a signal that has classifySignal by the pitches and durations of its notes.
+func (t *tones) classifySignal(spoke bool) toneKind {
+	all := t.notes[:t.n]
 	last := all[len(all)-1]
 	if len(all) == notes && all[0].blocks >= noteLeast && all[1].blocks >= noteLeast && last.blocks >= noteLeast &&
 		near(all[0].hertz, 950, 60) && near(all[1].hertz, 1400, 50) && near(last.hertz, 1777, 40) {

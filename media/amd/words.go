@@ -27,8 +27,8 @@ var phrases = []struct {
 	}},
 }
 
-// Words classifies an answer by its transcript. It returns Unknown if the text has no typical phrase of a machine.
-func Words(text string) Class {
+// ClassifyWords classifies an answer by its transcript. It returns Unknown if the text has no typical phrase of a machine.
+func ClassifyWords(text string) Class {
 	var b strings.Builder
 	space := true
 	for _, r := range strings.ToLower(text) {

@@ -38,8 +38,8 @@ func Parse(b []byte) (Event, bool) {
 	return Event{Code: b[0], End: b[1]&0x80 != 0, Volume: b[1] & 0x3F, Duration: binary.BigEndian.Uint16(b[2:])}, true
 }
 
-// Put writes the payload to b, which must hold PayloadLen bytes.
-func (e Event) Put(b []byte) {
+// Encode writes the payload to b, which must hold PayloadLen bytes.
+func (e Event) Encode(b []byte) {
 	b[0], b[1] = e.Code, e.Volume&0x3F
 	if e.End {
 		b[1] |= 0x80

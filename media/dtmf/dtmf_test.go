@@ -27,7 +27,7 @@ func spell(t *testing.T, digits string, n int) []sent {
 		frame := sent{Packet: p}
 		if ok {
 			frame.payload = make([]byte, dtmf.PayloadLen)
-			p.Event.Put(frame.payload)
+			p.Event.Encode(frame.payload)
 		}
 		out = append(out, frame)
 	}
@@ -88,21 +88,21 @@ func receive(frames []sent, n int, way func(i int) (lost, twice bool)) (keys str
 	}
 	for i, f := range frames {
 		lost, twice := way(i)
-		p := dtmf.Received{SSRC: 1, Timestamp: f.Timestamp, Seq: uint16(i), Payload: f.payload}
+		p := dtmf.EventPacket{SSRC: 1, Timestamp: f.Timestamp, Seq: uint16(i), Payload: f.payload}
 		switch {
 		case lost:
 		case f.payload == nil:
-			r.Sound(p.Seq)
+			r.AddAudioPacket(p.Seq)
 		default:
-			hear(r.Got(p))
+			hear(r.AddEventPacket(p))
 			if twice {
-				hear(r.Got(p))
+				hear(r.AddEventPacket(p))
 			}
 		}
-		hear(r.Pass(n))
+		hear(r.AdvanceTime(n))
 	}
 	for range 20 {
-		hear(r.Pass(n))
+		hear(r.AdvanceTime(n))
 	}
 	return keys, lengths
 }
@@ -113,7 +113,7 @@ func TestLongPressIsReportedOnce(t *testing.T) {
 	total, keys, seq := uint32(0), 0, uint16(65000)
 	got := func(timestamp uint32) (dtmf.Press, bool) {
 		seq++
-		return r.Got(dtmf.Received{SSRC: 9, Timestamp: timestamp, Seq: seq, Payload: b})
+		return r.AddEventPacket(dtmf.EventPacket{SSRC: 9, Timestamp: timestamp, Seq: seq, Payload: b})
 	}
 	hear := func(p dtmf.Press, ok bool) {
 		if ok {
@@ -123,12 +123,12 @@ func TestLongPressIsReportedOnce(t *testing.T) {
 	for at := uint32(160); at <= 160000; at += 160 {
 		segment := (at - 1) / 0xFFFF
 		if at/0xFFFF != (at-160)/0xFFFF { // the last report of the segment
-			dtmf.Event{Code: 1, Duration: 0xFFFF}.Put(b)
+			dtmf.Event{Code: 1, Duration: 0xFFFF}.Encode(b)
 			hear(got((at/0xFFFF - 1) * 0xFFFF))
 		}
-		dtmf.Event{Code: 1, End: at == 160000, Duration: uint16(at - segment*0xFFFF)}.Put(b)
+		dtmf.Event{Code: 1, End: at == 160000, Duration: uint16(at - segment*0xFFFF)}.Encode(b)
 		hear(got(segment * 0xFFFF))
-		hear(r.Pass(160))
+		hear(r.AdvanceTime(160))
 	}
 	assert.Equal(t, 1, keys)
 	assert.Equal(t, uint32(160000), total)
@@ -140,8 +140,8 @@ func TestSenderIgnoresOtherCharacters(t *testing.T) {
 	frames := spell(t, "1w-2", 160)
 	assert.Len(t, frames, 10+25+10)
 	var r dtmf.Receiver
-	_, ok := r.Got(dtmf.Received{Payload: []byte{16, 0x80, 0, 1}})
+	_, ok := r.AddEventPacket(dtmf.EventPacket{Payload: []byte{16, 0x80, 0, 1}})
 	assert.False(t, ok, "a flash is no digit")
-	_, ok = r.Got(dtmf.Received{Payload: []byte{1}})
+	_, ok = r.AddEventPacket(dtmf.EventPacket{Payload: []byte{1}})
 	assert.False(t, ok)
 }

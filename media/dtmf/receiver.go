@@ -43,22 +43,22 @@ type press struct {
 	before   uint32 // duration in earlier segments of a long press (RFC 4733 §2.5.1.3)
 }
 
-// Received is a received RTP packet with a telephone event payload.
-type Received struct {
+// EventPacket is a received RTP packet with a telephone event payload.
+type EventPacket struct {
 	SSRC, Timestamp uint32
 	Seq             uint16
 	Payload         []byte
 }
 
-// Sound records that an audio packet arrived. Audio between event packets separates two presses of the same key.
-func (r *Receiver) Sound(seq uint16) {
+// AddAudioPacket records that an audio packet arrived. Audio between event packets separates two presses of the same key.
+func (r *Receiver) AddAudioPacket(seq uint16) {
 	if r.hasLast && int16(seq-r.last.newest) > 0 { //nolint:gosec // modular
 		r.audioSeq, r.hasAudioSeq = seq, true
 	}
 }
 
-// Got processes a packet with a telephone event. It returns true and the key press if a press has ended.
-func (r *Receiver) Got(p Received) (Press, bool) {
+// AddEventPacket processes a packet with a telephone event. It returns true and the key press if a press has ended.
+func (r *Receiver) AddEventPacket(p EventPacket) (Press, bool) {
 	e, ok := Parse(p.Payload)
 	if !ok || int(e.Code) >= len(keys) {
 		return Press{}, false
@@ -83,7 +83,7 @@ func (r *Receiver) Got(p Received) (Press, bool) {
 }
 
 // startsPress says whether a packet starts another press of the same key. The packet is the newest so far.
-func (r *Receiver) startsPress(p Received, e Event) bool {
+func (r *Receiver) startsPress(p EventPacket, e Event) bool {
 	parted := r.hasAudioSeq && int16(p.Seq-r.audioSeq) > 0 || r.quiet >= patience //nolint:gosec // modular
 	anew := uint32(e.Duration) < r.last.duration
 	apart := int32(p.Timestamp-r.last.stamp) >= int32(r.last.duration) //nolint:gosec // modular
@@ -99,7 +99,7 @@ func (r *Receiver) startsPress(p Received, e Event) bool {
 }
 
 // continuePress processes a further packet of the most recent press and returns the press if this packet ends it.
-func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
+func (r *Receiver) continuePress(p EventPacket, e Event) (Press, bool) {
 	l := &r.last
 	if l.duration == longest && p.Timestamp == l.stamp+longest {
 		l.before, l.duration = l.before+longest, 0
@@ -118,7 +118,7 @@ func (r *Receiver) continuePress(p Received, e Event) (Press, bool) {
 
 // takeLate processes a packet that arrives out of order. If the packet belongs to no known press, it is the only
 // received packet of its press, and takeLate returns that press.
-func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
+func (r *Receiver) takeLate(p EventPacket, e Event) (Press, bool) {
 	if l := &r.last; l.contains(p, e) {
 		if int16(p.Seq-l.first) < 0 { //nolint:gosec // modular
 			l.first = p.Seq
@@ -138,12 +138,12 @@ func (r *Receiver) takeLate(p Received, e Event) (Press, bool) {
 }
 
 // contains says whether a packet belongs to the press, by its stream, key and sequence number.
-func (l *span) contains(p Received, e Event) bool {
+func (l *span) contains(p EventPacket, e Event) bool {
 	return l.ssrc == p.SSRC && l.code == e.Code && int16(p.Seq-l.first) >= -reorder && int16(p.Seq-l.newest) <= reorder //nolint:gosec // modular
 }
 
-// Pass advances the time by n samples of 8 kHz. It returns true and the press if a press without end packets times out.
-func (r *Receiver) Pass(n int) (Press, bool) {
+// AdvanceTime advances the time by n samples of 8 kHz. It returns true and the press if a press without end packets times out.
+func (r *Receiver) AdvanceTime(n int) (Press, bool) {
 	if r.quiet < lateMost {
 		r.quiet += int32(n) //nolint:gosec // a frame
 	}
@@ -167,6 +167,6 @@ func (r *Receiver) remember(s span) {
 	r.past[r.next], r.next = s, (r.next+1)%uint8(len(r.past))
 }
 
-func spanOf(p Received, e Event) span {
+func spanOf(p EventPacket, e Event) span {
 	return span{ssrc: p.SSRC, first: p.Seq, newest: p.Seq, code: e.Code, used: true}
 }

@@ -31,7 +31,7 @@ var senders = []sender{ //nolint:gochecknoglobals // a table
 
 // packet is a packet of the sender's RTP stream. A packet without a payload is audio.
 type packet struct {
-	dtmf.Received
+	dtmf.EventPacket
 	at int // sending time in frames of 20 ms
 }
 
@@ -48,7 +48,7 @@ func (s sender) write(digits string) (packets []packet, events []int) {
 		if payload != nil {
 			events = append(events, len(packets))
 		}
-		packets = append(packets, packet{dtmf.Received{SSRC: 7, Timestamp: stamp, Seq: seq, Payload: payload}, frame})
+		packets = append(packets, packet{dtmf.EventPacket{SSRC: 7, Timestamp: stamp, Seq: seq, Payload: payload}, frame})
 	}
 	audio := func(frames int) {
 		for range frames {
@@ -79,7 +79,7 @@ func (s sender) write(digits string) (packets []packet, events []int) {
 
 func payload(code uint8, end bool, duration uint16) []byte {
 	b := make([]byte, dtmf.PayloadLen)
-	dtmf.Event{Code: code, End: end, Volume: 10, Duration: duration}.Put(b)
+	dtmf.Event{Code: code, End: end, Volume: 10, Duration: duration}.Encode(b)
 	return b
 }
 
@@ -94,16 +94,16 @@ func hear(packets []packet) (keys string) {
 	frame := 0
 	for _, p := range packets {
 		for ; frame < p.at; frame++ {
-			note(r.Pass(160))
+			note(r.AdvanceTime(160))
 		}
 		if p.Payload == nil {
-			r.Sound(p.Seq)
+			r.AddAudioPacket(p.Seq)
 		} else {
-			note(r.Got(p.Received))
+			note(r.AddEventPacket(p.EventPacket))
 		}
 	}
 	for range 20 {
-		note(r.Pass(160))
+		note(r.AdvanceTime(160))
 	}
 	return keys
 }
@@ -203,15 +203,15 @@ func FuzzReceiver(f *testing.F) {
 		}
 		for len(in) >= 6 {
 			packets++
-			count(r.Got(dtmf.Received{SSRC: uint32(in[0] % 2), Timestamp: uint32(in[0]) * 10, Seq: uint16(in[1]), Payload: in[2:6]}))
+			count(r.AddEventPacket(dtmf.EventPacket{SSRC: uint32(in[0] % 2), Timestamp: uint32(in[0]) * 10, Seq: uint16(in[1]), Payload: in[2:6]}))
 			if in[0]%3 == 0 {
-				r.Sound(uint16(in[1]) + 1)
-				count(r.Pass(int(in[1]) * 10))
+				r.AddAudioPacket(uint16(in[1]) + 1)
+				count(r.AdvanceTime(int(in[1]) * 10))
 			}
 			in = in[6:]
 		}
 		for range 4 {
-			count(r.Pass(1200))
+			count(r.AdvanceTime(1200))
 		}
 		assert.LessOrEqual(t, presses, packets, "no packet makes two presses")
 	})

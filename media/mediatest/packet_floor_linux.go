@@ -33,8 +33,8 @@ type floorMessage struct {
 	n      uint32
 }
 
-// floorEnd is one of the two processes that exchange packets in the measurement of the packet floor.
-type floorEnd struct {
+// floorProcess is one of the two processes that exchange packets in the measurement of the packet floor.
+type floorProcess struct {
 	fd, port  [2]int
 	target    [2]unix.RawSockaddrInet4
 	in, out   [floorBatch]floorMessage
@@ -45,8 +45,8 @@ type floorEnd struct {
 	turns     []time.Duration // time at which each turn's packets were sent
 }
 
-func newFloorEnd() (*floorEnd, error) {
-	e := &floorEnd{}
+func newFloorProcess() (*floorProcess, error) {
+	e := &floorProcess{}
 	for i := range e.fd {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -82,15 +82,15 @@ func newFloorEnd() (*floorEnd, error) {
 	return e, nil
 }
 
-// reach sets the ports of the other process as the destination of packets.
-func (e *floorEnd) reach(ports [2]int) {
+// setTargets sets the ports of the other process as the destination of packets.
+func (e *floorProcess) reach(ports [2]int) {
 	for i, port := range ports {
 		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}
 	}
 }
 
 // run exchanges the packets of a number of calls with the other process for the duration d.
-func (e *floorEnd) run(calls int, d time.Duration) {
+func (e *floorProcess) run(calls int, d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	start := time.Now()
@@ -134,17 +134,17 @@ func (e *floorEnd) run(calls int, d time.Duration) {
 	}
 }
 
-// BePeer reports whether Floor or Sockets has started this process as its peer. If so, it first exchanges the packets
-// of the measurement. TestMain calls BePeer first and returns if it returns true.
-func BePeer() bool { return beFloorPeer() || beOwnPeer() }
+// RunPeerIfStarted reports whether MeasurePacketFloor or MeasureSocketFloor has started this process as its peer. If so, it first exchanges the packets
+// of the measurement. TestMain calls RunPeerIfStarted first and returns if it returns true.
+func RunPeerIfStarted() bool { return runFloorPeer() || runSocketPeer() }
 
-func beFloorPeer() bool {
+func runFloorPeer() bool {
 	var calls int
 	var ports [2]int
 	if _, err := fmt.Sscan(os.Getenv(floorPeer), &calls, &ports[0], &ports[1]); err != nil {
 		return false
 	}
-	e, err := newFloorEnd()
+	e, err := newFloorProcess()
 	if err != nil {
 		panic(err)
 	}
@@ -169,10 +169,10 @@ func interval(turns []time.Duration) time.Duration {
 	return all[len(all)*99/100]
 }
 
-// Floor measures the packet floor with a number of calls for four seconds. It returns the minimum CPU cores for the
+// MeasurePacketFloor measures the packet floor with a number of calls for four seconds. It returns the minimum CPU cores for the
 // packets of a thousand calls, and the 99th percentile of the packet interval.
-func Floor(calls int) (cores float64, p99 time.Duration, err error) {
-	e, err := newFloorEnd()
+func MeasurePacketFloor(calls int) (cores float64, p99 time.Duration, err error) {
+	e, err := newFloorProcess()
 	if err != nil {
 		return 0, 0, err
 	}

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// BePeer returns false, because Floor and Sockets start peer processes on Linux only.
+// RunPeerIfStarted returns false, because MeasurePacketFloor and MeasureSocketFloor start peer processes on Linux only.
 func BePeer() bool { return false }
 
-// Floor returns errors.ErrUnsupported, because its system calls need Linux.
+// MeasurePacketFloor returns errors.ErrUnsupported, because its system calls need Linux.
 func Floor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
 
-// Sockets returns errors.ErrUnsupported, because its system calls need Linux.
+// MeasureSocketFloor returns errors.ErrUnsupported, because its system calls need Linux.
 func Sockets(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }

@@ -24,8 +24,8 @@ const (
 	ownBuffer   = 64 << 10
 )
 
-// ownEnd is one of the two processes that exchange packets in the measurement of the socket floor.
-type ownEnd struct {
+// socketProcess is one of the two processes that exchange packets in the measurement of the socket floor.
+type socketProcess struct {
 	fd        []int
 	target    []unix.RawSockaddrInet4
 	in        [ownRoom]floorMessage
@@ -37,9 +37,9 @@ type ownEnd struct {
 	turns     []time.Duration // time at which each turn's packets were sent
 }
 
-// newOwnEnd opens a socket for each call and writes the ports of the sockets to tell.
-func newOwnEnd(calls int, tell io.Writer) (*ownEnd, error) {
-	e := &ownEnd{target: make([]unix.RawSockaddrInet4, calls)}
+// newSocketProcess opens a socket for each call and writes the ports of the sockets to tell.
+func newSocketProcess(calls int, tell io.Writer) (*socketProcess, error) {
+	e := &socketProcess{target: make([]unix.RawSockaddrInet4, calls)}
 	for range calls {
 		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -69,8 +69,8 @@ func newOwnEnd(calls int, tell io.Writer) (*ownEnd, error) {
 	return e, nil
 }
 
-// reach reads the ports of the other process from told and sets them as the destinations of packets.
-func (e *ownEnd) reach(told io.Reader) error {
+// setTargets reads the ports of the other process from told and sets them as the destinations of packets.
+func (e *socketProcess) reach(told io.Reader) error {
 	for i := range e.target {
 		var port int
 		if _, err := fmt.Fscanln(told, &port); err != nil {
@@ -82,7 +82,7 @@ func (e *ownEnd) reach(told io.Reader) error {
 }
 
 // run exchanges packets with the other process for the duration d.
-func (e *ownEnd) run(d time.Duration) {
+func (e *socketProcess) run(d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	start := time.Now()
@@ -110,13 +110,13 @@ func (e *ownEnd) run(d time.Duration) {
 	e.close()
 }
 
-func (e *ownEnd) close() {
+func (e *socketProcess) close() {
 	for _, fd := range e.fd {
 		_ = unix.Close(fd)
 	}
 }
 
-func (e *ownEnd) look(fd int) {
+func (e *socketProcess) look(fd int) {
 	for i := range e.in {
 		e.in[i].header.Namelen = unix.SizeofSockaddrInet4
 	}
@@ -126,7 +126,7 @@ func (e *ownEnd) look(fd int) {
 	}
 }
 
-func (e *ownEnd) send(fd int, to *unix.RawSockaddrInet4) {
+func (e *socketProcess) send(fd int, to *unix.RawSockaddrInet4) {
 	_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&e.packet[0])), uintptr(len(e.packet)),
 		unix.MSG_DONTWAIT, uintptr(unsafe.Pointer(to)), unix.SizeofSockaddrInet4)
 	if errno == 0 {
@@ -134,13 +134,13 @@ func (e *ownEnd) send(fd int, to *unix.RawSockaddrInet4) {
 	}
 }
 
-// beOwnPeer runs the peer of Sockets if Sockets has started this process, and reports whether it has.
-func beOwnPeer() bool {
+// runSocketPeer runs the peer of MeasureSocketFloor if MeasureSocketFloor has started this process, and reports whether it has.
+func runSocketPeer() bool {
 	var calls int
 	if _, err := fmt.Sscan(os.Getenv(ownPeer), &calls); err != nil {
 		return false
 	}
-	e, err := newOwnEnd(calls, os.Stdout)
+	e, err := newSocketProcess(calls, os.Stdout)
 	if err == nil {
 		err = e.reach(bufio.NewReader(os.Stdin))
 	}
@@ -151,8 +151,8 @@ func beOwnPeer() bool {
 	return true
 }
 
-// Sockets measures the socket floor with a number of calls. It returns the same figures as Floor.
-func Sockets(calls int) (cores float64, p99 time.Duration, err error) {
+// MeasureSocketFloor measures the socket floor with a number of calls. It returns the same figures as MeasurePacketFloor.
+func MeasureSocketFloor(calls int) (cores float64, p99 time.Duration, err error) {
 	peer := exec.Command(os.Args[0])
 	peer.Env = append(os.Environ(), fmt.Sprintf("%s=%d", ownPeer, calls))
 	in, errIn := peer.StdinPipe()
@@ -163,7 +163,7 @@ func Sockets(calls int) (cores float64, p99 time.Duration, err error) {
 	if err = peer.Start(); err != nil {
 		return 0, 0, err
 	}
-	e, err := newOwnEnd(calls, in)
+	e, err := newSocketProcess(calls, in)
 	if err == nil {
 		err = e.reach(bufio.NewReader(out))
 	}

@@ -35,8 +35,8 @@ func (b *Bus) Sum(dst []byte) {
 	}
 }
 
-// Without writes the mixed frame without the voice own to dst. It is for the speaker of that voice.
-func (b *Bus) Without(dst, own []byte) {
+// SumWithout writes the mixed frame without the voice own to dst. It is for the speaker of that voice.
+func (b *Bus) SumWithout(dst, own []byte) {
 	n := min(b.n, len(dst), len(own))
 	for i, v := range b.sum[:n] {
 		dst[i] = g711.LinearToMu(saturate(v - int32(g711.MuToLinear(own[i]))))

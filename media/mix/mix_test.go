@@ -27,7 +27,7 @@ func TestBusAddsVoicesAndSaturates(t *testing.T) {
 		}
 		got, others := make([]byte, n), make([]byte, n)
 		bus.Sum(got)
-		bus.Without(others, voices[0])
+		bus.SumWithout(others, voices[0])
 		for i, w := range want {
 			assert.Equal(t, mu(w), got[i], "sample %d", i)
 			assert.Equal(t, mu(w-int(g711.MuToLinear(voices[0][i]))), others[i], "without the first, sample %d", i)
@@ -55,7 +55,7 @@ func TestBusAcceptsVoicesOfAnyLength(t *testing.T) {
 	bus.Add([]byte{0x80})
 	got := make([]byte, 1000)
 	bus.Sum(got)
-	bus.Without(got, []byte{1, 2})
+	bus.SumWithout(got, []byte{1, 2})
 	assert.Zero(t, got[mix.FrameMost])
 }
 
@@ -67,7 +67,7 @@ func TestMixingAllocatesNothing(t *testing.T) {
 		bus.Add(voice)
 		bus.Add(voice)
 		bus.Sum(out)
-		bus.Without(out, voice)
+		bus.SumWithout(out, voice)
 	}))
 }
 

@@ -16,7 +16,7 @@ type Receiver struct {
 	seen      uint64 // bit n: the packet highest-n was received
 	transit   int64
 	jitter    float64 // in timestamp units
-	worst     float64 // highest jitter since Afresh
+	worst     float64 // highest jitter since ResetWorstJitter
 	past      Totals  // totals of earlier sources
 	expectedR uint64  // expected packets at the last report
 	receivedR uint64
@@ -43,25 +43,25 @@ const (
 // Verdict says how a packet continues the stream.
 type Verdict uint8
 
-// The results of Got for a packet.
+// The results of AddPacket for a packet.
 const (
-	Next     Verdict = iota // the next packets of the source
-	Anew                    // the first packet of a source, or after a restart of the source
-	Repeated                // a copy, or a packet too old to be checked for copies
+	Continues Verdict = iota // the next packets of the source
+	NewSource                // the first packet of a source, or after a restart of the source
+	Repeated                 // a copy, or a packet too old to be checked for copies
 )
 
-// Got counts a packet. arrived is the arrival time in timestamp units, from any origin. timed is false for a telephone
+// AddEventPacket counts a packet. arrived is the arrival time in timestamp units, from any origin. timed is false for a telephone
 // event: its timestamp is that of the start of the event, so it must not count for jitter.
-func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
+func (r *Receiver) AddPacket(p *rtp.Header, arrived int64, timed bool) Verdict {
 	if !r.started || p.SSRC != r.ssrc {
 		r.restart(p, arrived)
-		return Anew
+		return NewSource
 	}
 	delta := int(int16(p.SequenceNumber - uint16(r.highest))) //nolint:gosec // modular
 	switch {
 	case delta > maxForward || delta < -maxBackward:
 		r.restart(p, arrived)
-		return Anew
+		return NewSource
 	case delta > 0:
 		r.highest += uint32(delta)
 		r.seen = r.seen<<delta | 1
@@ -73,7 +73,7 @@ func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
 	}
 	r.received++
 	if !timed {
-		return Next
+		return Continues
 	}
 	transit := arrived - int64(p.Timestamp)
 	d := int64(int32(transit - r.transit)) //nolint:gosec // modular: the timestamp wraps at 32 bits
@@ -82,7 +82,7 @@ func (r *Receiver) Got(p *rtp.Header, arrived int64, timed bool) Verdict {
 		r.jitter += (float64(d) - r.jitter) / 16
 		r.worst = max(r.worst, r.jitter)
 	}
-	return Next
+	return Continues
 }
 
 func (r *Receiver) restart(p *rtp.Header, arrived int64) {
@@ -115,11 +115,11 @@ func (r *Receiver) Totals() Totals {
 // Jitter returns the interarrival jitter in timestamp units.
 func (r *Receiver) Jitter() float64 { return r.jitter }
 
-// Worst returns the highest jitter since Afresh, in timestamp units.
-func (r *Receiver) Worst() float64 { return r.worst }
+// WorstJitter returns the highest jitter since ResetWorstJitter, in timestamp units.
+func (r *Receiver) WorstJitter() float64 { return r.worst }
 
-// Afresh restarts the measurement that Worst returns.
-func (r *Receiver) Afresh() { r.worst = r.jitter }
+// ResetWorstJitter restarts the measurement that WorstJitter returns.
+func (r *Receiver) ResetWorstJitter() { r.worst = r.jitter }
 
 // Report returns the report block for the next receiver report. It returns false if no packet has been received.
 func (r *Receiver) Report() (Report, bool) {

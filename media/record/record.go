@@ -324,7 +324,7 @@ func (r *Recorder) create() bool {
 
 // reopen continues the file of another process. It returns false if the file is missing or unusable.
 func (r *Recorder) reopen() bool {
-	format, size, err := wav.Begun(r.path)
+	format, size, err := wav.InspectRecording(r.path)
 	if err != nil || format != r.pool.format {
 		return false
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// hearer is a recognizer that returns a prepared text or error. after is the delay from the end of a turn to the result.
+// fakeRecognizer is a recognizer that returns a prepared text or error. after is the delay from the end of a turn to the result.
 // If after is zero, no result follows.
-type hearer struct {
+type fakeRecognizer struct {
 	mu     sync.Mutex
 	text   string
 	err    error
@@ -27,10 +27,10 @@ type hearer struct {
 	closed int
 }
 
-func (h *hearer) SupportsLanguage(language string) bool      { return language != "xx" }
-func (h *hearer) TranscribesFreeSpeech(language string) bool { return h.free }
+func (h *fakeRecognizer) SupportsLanguage(language string) bool      { return language != "xx" }
+func (h *fakeRecognizer) TranscribesFreeSpeech(language string) bool { return h.free }
 
-func (h *hearer) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
+func (h *fakeRecognizer) Open(w speech.RecognitionRequest, told func(speech.RecognitionResult)) speech.Stream {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.wanted, h.got = w, 0
@@ -38,7 +38,7 @@ func (h *hearer) Open(w speech.RecognitionRequest, told func(speech.RecognitionR
 }
 
 type hearing struct {
-	of   *hearer
+	of   *fakeRecognizer
 	told func(speech.RecognitionResult)
 }
 
@@ -65,28 +65,28 @@ func (s *hearing) Close() {
 
 func TestFailedTurnIsRecognizedByNextEngine(t *testing.T) {
 	for name, c := range map[string]struct {
-		x, y  *hearer
+		x, y  *fakeRecognizer
 		text  string
 		err   bool
 		told  []string
 		after time.Duration
 	}{
-		"well":                {x: &hearer{text: "one", after: 100 * time.Millisecond}, text: "one", after: 100 * time.Millisecond},
-		"hangs":               {y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_slow recovered"}, after: 1100 * time.Millisecond},
-		"fails":               {x: &hearer{err: speech.ErrInvalidResponse, after: 200 * time.Millisecond}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
-		"drops":               {x: &hearer{breaks: true}, y: &hearer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_unreachable recovered"}, after: 100 * time.Millisecond},
+		"well":                {x: &fakeRecognizer{text: "one", after: 100 * time.Millisecond}, text: "one", after: 100 * time.Millisecond},
+		"hangs":               {y: &fakeRecognizer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_slow recovered"}, after: 1100 * time.Millisecond},
+		"fails":               {x: &fakeRecognizer{err: speech.ErrInvalidResponse, after: 200 * time.Millisecond}, y: &fakeRecognizer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_garbage recovered"}, after: 300 * time.Millisecond},
+		"drops":               {x: &fakeRecognizer{breaks: true}, y: &fakeRecognizer{text: "two", after: 100 * time.Millisecond}, text: "two", told: []string{"x engine_unreachable recovered"}, after: 100 * time.Millisecond},
 		"both":                {text: "three", told: []string{"x engine_slow recovered", "y engine_slow recovered"}, after: 2050 * time.Millisecond},
-		"understands nothing": {x: &hearer{after: 100 * time.Millisecond}, y: &hearer{text: "two", after: 1}, after: 100 * time.Millisecond},
+		"understands nothing": {x: &fakeRecognizer{after: 100 * time.Millisecond}, y: &fakeRecognizer{text: "two", after: 1}, after: 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				if c.x == nil {
-					c.x = new(hearer)
+					c.x = new(fakeRecognizer)
 				}
 				if c.y == nil {
-					c.y = new(hearer)
+					c.y = new(fakeRecognizer)
 				}
-				home := hearer{text: "three", after: 50 * time.Millisecond}
+				home := fakeRecognizer{text: "three", after: 50 * time.Millisecond}
 				ears := speech.NewRecognizerChain([]speech.NamedRecognizer{
 					{Name: "x", Recognizer: c.x, ResultTimeout: time.Second}, {Name: "y", Recognizer: c.y, ResultTimeout: time.Second},
 				}, []string{"x", "y"}, &home)
@@ -102,7 +102,7 @@ func TestFailedTurnIsRecognizedByNextEngine(t *testing.T) {
 				assert.Equal(t, c.after, time.Since(start))
 				assert.Equal(t, c.text, h.Text)
 				require.NoError(t, h.Err)
-				var f told
+				var f failureLog
 				for _, x := range h.Failures {
 					f.hear(x)
 				}
@@ -121,7 +121,7 @@ func TestFailedTurnIsRecognizedByNextEngine(t *testing.T) {
 
 func TestTurnFailsIfNoRecognizerSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := hearer{err: speech.ErrRequestRefused, after: time.Millisecond, free: true}
+		x := fakeRecognizer{err: speech.ErrRequestRefused, after: time.Millisecond, free: true}
 		ears := speech.NewRecognizerChain([]speech.NamedRecognizer{{Name: "x", Recognizer: &x}}, nil, nil)
 		assert.False(t, ears.SupportsLanguage("en"), "nobody names it")
 		assert.True(t, ears.SelectEngine("x").SupportsLanguage("en"))
@@ -137,7 +137,7 @@ func TestTurnFailsIfNoRecognizerSucceeds(t *testing.T) {
 			h := <-got
 			require.Error(t, h.Err)
 			assert.True(t, h.Final)
-			var f told
+			var f failureLog
 			for _, fault := range h.Failures {
 				f.hear(fault)
 			}

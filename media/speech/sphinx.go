@@ -129,7 +129,7 @@ func (t *sphinxTurn) End() {
 		return
 	}
 	t.ended = true
-	go t.understand(t.mulaw)
+	go t.recognize(t.mulaw)
 }
 
 // Close cancels the recognition.
@@ -140,20 +140,20 @@ func (t *sphinxTurn) Close() {
 	t.ended, t.mulaw = true, nil
 }
 
-func (t *sphinxTurn) understand(mu []byte) {
+func (t *sphinxTurn) recognize(mu []byte) {
 	defer t.cancel()
 	ctx, cancel := context.WithTimeout(t.ctx, t.of.timeout)
 	defer cancel()
 	h := RecognitionResult{Final: true}
-	h.Text, h.Confidence, h.Err = t.of.understand(ctx, mu, t.phrases)
+	h.Text, h.Confidence, h.Err = t.of.recognize(ctx, mu, t.phrases)
 	if t.ctx.Err() == nil {
 		t.told(h)
 	}
 }
 
-// understand recognizes the audio of one turn. It runs pocketsphinx twice at the same time: with the grammar of the
+// recognize recognizes the audio of one turn. It runs pocketsphinx twice at the same time: with the grammar of the
 // phrases and with the phone loop.
-func (s *Sphinx) understand(ctx context.Context, mu []byte, phrases []string) (text string, confidence float64, err error) {
+func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases []string) (text string, confidence float64, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("speech: hearing panicked: %v", v)

@@ -16,15 +16,15 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// script is a synthesizer that runs one function of does per request. The audio of a text repeats its first letter.
-type script struct {
+// scriptedEngine is a synthesizer that runs one function of does per request. The audio of a text repeats its first letter.
+type scriptedEngine struct {
 	mu    sync.Mutex
 	does  []func(ctx context.Context, r speech.Request, out func([]byte)) error
 	asked []speech.Request
 	ended int // cancelled requests
 }
 
-func (s *script) StreamSpeech(ctx context.Context, r speech.Request, out func([]byte)) error {
+func (s *scriptedEngine) StreamSpeech(ctx context.Context, r speech.Request, out func([]byte)) error {
 	s.mu.Lock()
 	s.asked = append(s.asked, r)
 	do := speaks
@@ -41,7 +41,7 @@ func (s *script) StreamSpeech(ctx context.Context, r speech.Request, out func([]
 	return err
 }
 
-func (s *script) requests() []speech.Request {
+func (s *scriptedEngine) requests() []speech.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]speech.Request(nil), s.asked...)
@@ -96,13 +96,13 @@ func (local) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
 	return clip, nil
 }
 
-// told records the reported engine failures.
-type told struct {
+// failureLog records the reported engine failures.
+type failureLog struct {
 	mu  sync.Mutex
 	all []string
 }
 
-func (f *told) hear(x speech.EngineFailure) {
+func (f *failureLog) hear(x speech.EngineFailure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	what := x.Engine + " " + speech.ErrorCode(x.Err)
@@ -112,7 +112,7 @@ func (f *told) hear(x speech.EngineFailure) {
 	f.all = append(f.all, what)
 }
 
-func voiceOf(t *testing.T, engines ...*script) *speech.SynthesizerChain {
+func voiceOf(t *testing.T, engines ...*scriptedEngine) *speech.SynthesizerChain {
 	t.Helper()
 	cfg := speech.Config{Engine: local{}}
 	for i, e := range engines {
@@ -125,8 +125,8 @@ func voiceOf(t *testing.T, engines ...*script) *speech.SynthesizerChain {
 	return v
 }
 
-// all waits for the complete audio of an utterance and returns one letter for each tenth of a second.
-func all(t *testing.T, u speech.Utterance) string {
+// fullAudio waits for the complete audio of an utterance and returns one letter for each tenth of a second.
+func fullAudio(t *testing.T, u speech.Utterance) string {
 	t.Helper()
 	clip := u.Clip
 	if u.Feed != nil {
@@ -168,14 +168,14 @@ func TestFailingEngineIsReplacedByNextAndFinallyByLocalEngine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x, y := &script{}, &script{}
+				x, y := &scriptedEngine{}, &scriptedEngine{}
 				x.does, y.does = append(x.does, c.x), append(y.does, c.y)
-				var f told
+				var f failureLog
 				start := time.Now()
 				u, err := voiceOf(t, x, y).StartSpeaking(t.Context(), speech.Request{Text: "anna", Language: "en-US"}, f.hear)
 				require.NoError(t, err)
 				assert.Equal(t, c.after, time.Since(start))
-				assert.Equal(t, c.says, all(t, u))
+				assert.Equal(t, c.says, fullAudio(t, u))
 				assert.Equal(t, c.told, f.all)
 				u.Stop()
 			})
@@ -185,23 +185,23 @@ func TestFailingEngineIsReplacedByNextAndFinallyByLocalEngine(t *testing.T) {
 
 func TestNextSentenceIsSynthesizedDuringPlayback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
-		var f told
+		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
+		var f failureLog
 		v := voiceOf(t, x)
 		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.hear)
 		require.NoError(t, err)
-		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb__CCCCCCCCCC", all(t, u))
+		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb__CCCCCCCCCC", fullAudio(t, u))
 		assert.Equal(t, []string{"x engine_slow recovered"}, f.all)
 		assert.Len(t, x.requests(), 3, "each is asked for once")
 		u.Stop()
 
 		again, err := v.StartSpeaking(t.Context(), speech.Request{Text: "berta."}, f.hear)
 		require.NoError(t, err)
-		assert.Equal(t, "bbbbbbbbbb", all(t, again))
+		assert.Equal(t, "bbbbbbbbbb", fullAudio(t, again))
 		assert.Len(t, x.requests(), 3, "what was said once is remembered")
 		clip, err := v.Prepare(t.Context(), speech.Request{Text: "anna. berta."})
 		require.NoError(t, err)
-		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb", all(t, speech.Utterance{Clip: clip}))
+		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb", fullAudio(t, speech.Utterance{Clip: clip}))
 	})
 }
 
@@ -213,8 +213,8 @@ func TestStopCancelsSynthesis(t *testing.T) {
 			}
 			return hangs(ctx, r, out)
 		}
-		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{first, first}}
-		var f told
+		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{first, first}}
+		var f failureLog
 		v := voiceOf(t, x)
 		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta."}, f.hear)
 		require.NoError(t, err)
@@ -235,15 +235,15 @@ func TestStopCancelsSynthesis(t *testing.T) {
 
 func TestFailingEngineIsSuspendedAndRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x := &script{does: []func(context.Context, speech.Request, func([]byte)) error{hangs, hangs, hangs}}
-		var f told
+		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{hangs, hangs, hangs}}
+		var f failureLog
 		v := voiceOf(t, x)
 		say := func(text, want string) time.Duration {
 			start := time.Now()
 			u, err := v.StartSpeaking(t.Context(), speech.Request{Text: text}, f.hear)
 			require.NoError(t, err)
 			took := time.Since(start)
-			assert.Equal(t, want, all(t, u), text)
+			assert.Equal(t, want, fullAudio(t, u), text)
 			u.Stop()
 			return took
 		}
@@ -262,19 +262,19 @@ func repeat(c byte) []byte { return letters(speech.Request{Text: string(rune(c))
 
 func TestNamedEngineIsFirstAndItsVoiceIsNotPassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		x, y := &script{}, &script{}
+		x, y := &scriptedEngine{}, &scriptedEngine{}
 		v := voiceOf(t, x, y)
 		y.does = append(y.does, func(context.Context, speech.Request, func([]byte)) error { return errors.New("no") })
-		var f told
+		var f failureLog
 		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: "y", Voice: "carla", Language: "de-DE"}, f.hear)
 		require.NoError(t, err)
-		assert.Equal(t, "aaaaaaaaaa", all(t, u))
+		assert.Equal(t, "aaaaaaaaaa", fullAudio(t, u))
 		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "y", Voice: "carla", Model: "y-model", Language: "de-DE"}}, y.requests())
 		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "x", Voice: "x-voice", Model: "x-model", Language: "de-DE"}}, x.requests())
 		for _, engine := range []string{speech.LocalVoice, speech.PromptFilesEngine} {
 			u, err = v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: engine}, f.hear)
 			require.NoError(t, err)
-			assert.Equal(t, "AAAAAAAAAA", all(t, u), engine)
+			assert.Equal(t, "AAAAAAAAAA", fullAudio(t, u), engine)
 		}
 		assert.True(t, v.HasEngine("x"))
 		assert.False(t, v.HasEngine("z"))

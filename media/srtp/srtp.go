@@ -135,14 +135,14 @@ func (s *Stream) from(ssrc uint32, open func() ([]byte, error)) ([]byte, error) 
 	return out, nil
 }
 
-// Turns returns the rollover counter (ROC) of an SSRC.
-func (s *Stream) Turns(ssrc uint32) uint32 {
+// RolloverCounter returns the rollover counter (ROC) of an SSRC.
+func (s *Stream) RolloverCounter(ssrc uint32) uint32 {
 	roc, _ := s.context.ROC(ssrc)
 	return roc
 }
 
-// SetTurns sets the rollover counter of an SSRC.
-func (s *Stream) SetTurns(ssrc, turns uint32) { s.context.SetROC(ssrc, turns) }
+// SetRolloverCounter sets the rollover counter of an SSRC.
+func (s *Stream) SetRolloverCounter(ssrc, turns uint32) { s.context.SetROC(ssrc, turns) }
 
 // ProtectControl encrypts a compound RTCP packet. If b has no capacity for Overhead more bytes, the result is a copy.
 func (s *Stream) ProtectControl(b []byte) ([]byte, error) {
@@ -163,12 +163,12 @@ func (s *Stream) OpenControl(b []byte) ([]byte, error) {
 type Opener struct {
 	current, previous *Stream
 	copy              []byte
-	past              []former // the newest last
-	spent             []Key    // keys whose replay lists were dropped
+	past              []pastKey // the newest last
+	spent             []Key     // keys whose replay lists were dropped
 }
 
-// former is a key of the peer with its stream, which contains the replay list.
-type former struct {
+// pastKey is a key of the peer with its stream, which contains the replay list.
+type pastKey struct {
 	key    Key
 	stream *Stream
 }
@@ -178,17 +178,17 @@ const (
 	spentMost  = 64 // further keys that must not be used again
 )
 
-// ErrSpent is returned if the peer returns to a key whose replay list was dropped. Accepting that key again would allow
+// ErrKeyReused is returned if the peer returns to a key whose replay list was dropped. Accepting that key again would allow
 // replayed packets.
-var ErrSpent = errors.New("srtp: the peer's key was used before")
+var ErrKeyReused = errors.New("srtp: the peer's key was used before")
 
-// Set reports whether the opener has a key.
-func (o *Opener) Set() bool { return o.current != nil }
+// HasKey reports whether the opener has a key.
+func (o *Opener) HasKey() bool { return o.current != nil }
 
-// Turned reports whether a packet with the newest key has arrived, or no other key exists.
-func (o *Opener) Turned() bool { return o.previous == nil }
+// HasNewestKeyInUse reports whether a packet with the newest key has arrived, or no other key exists.
+func (o *Opener) HasNewestKeyInUse() bool { return o.previous == nil }
 
-// Renew sets a new key of the peer, or returns to an earlier one. It returns ErrSpent, or an error for a key without a
+// Renew sets a new key of the peer, or returns to an earlier one. It returns ErrKeyReused, or an error for a key without a
 // crypto suite.
 func (o *Opener) Renew(k Key) error {
 	s, err := o.stream(k)
@@ -213,7 +213,7 @@ func (o *Opener) stream(k Key) (*Stream, error) {
 		}
 	}
 	if slices.Contains(o.spent, k) {
-		return nil, ErrSpent
+		return nil, ErrKeyReused
 	}
 	s, err := NewStream(k)
 	if err != nil {
@@ -226,7 +226,7 @@ func (o *Opener) stream(k Key) (*Stream, error) {
 		o.spent = append(o.spent, o.past[0].key)
 		o.past = slices.Delete(o.past, 0, 1)
 	}
-	o.past = append(o.past, former{k, s})
+	o.past = append(o.past, pastKey{k, s})
 	return s, nil
 }
 
@@ -267,13 +267,13 @@ func (o *Opener) openDuringChange(b []byte, open func(*Stream, []byte) ([]byte, 
 		return nil, ErrRefused
 	}
 	ssrc := binary.BigEndian.Uint32(b[8:])
-	turns := o.previous.Turns(ssrc)
+	turns := o.previous.RolloverCounter(ssrc)
 	if turns == 0 {
 		return nil, ErrRefused
 	}
-	o.current.SetTurns(ssrc, turns)
+	o.current.SetRolloverCounter(ssrc, turns)
 	if out, err = open(o.current, b); err != nil {
-		o.current.SetTurns(ssrc, 0)
+		o.current.SetRolloverCounter(ssrc, 0)
 		return nil, ErrRefused
 	}
 	o.previous = nil

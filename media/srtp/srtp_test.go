@@ -102,7 +102,7 @@ func TestRolloverIsCountedDespiteLossAroundIt(t *testing.T) {
 		_, err = in.Open(sealed)
 		require.NoError(t, err, i)
 	}
-	assert.Equal(t, uint32(1), in.Turns(7))
+	assert.Equal(t, uint32(1), in.RolloverCounter(7))
 }
 
 func TestStreamAcceptsSixteenSourcesPerKey(t *testing.T) {
@@ -125,7 +125,7 @@ func TestKeyChangeLosesNoPacketAndThenRefusesOldKey(t *testing.T) {
 				first, second := srtp.NewKey(suite), srtp.NewKey(suite)
 				before, after := stream(t, first), stream(t, second)
 				var in srtp.Opener
-				assert.False(t, in.Set())
+				assert.False(t, in.HasKey())
 				require.NoError(t, in.Renew(first))
 				for _, seq := range []uint16{65534, 65535, 0, 1} {
 					_, err := in.Open(protect(t, before, packet(7, seq)))
@@ -137,7 +137,7 @@ func TestKeyChangeLosesNoPacketAndThenRefusesOldKey(t *testing.T) {
 				assert.Equal(t, packet(7, 2), opened)
 				_, err = in.Open(packet(7, 3))
 				require.ErrorIs(t, err, srtp.ErrRefused, "in the clear")
-				after.SetTurns(7, carried)
+				after.SetRolloverCounter(7, carried)
 				opened, err = in.Open(protect(t, after, packet(7, 3)))
 				require.NoError(t, err)
 				assert.Equal(t, packet(7, 3), opened)
@@ -177,8 +177,8 @@ func TestReturningKeyKeepsReplayProtection(t *testing.T) {
 	k := srtp.NewKey(srtp.AESCM128SHA80)
 	require.NoError(t, in.Renew(k))
 	renewed(t, &in, 20)
-	require.ErrorIs(t, in.Renew(k), srtp.ErrSpent, "what it opened is forgotten")
-	assert.True(t, in.Set())
+	require.ErrorIs(t, in.Renew(k), srtp.ErrKeyReused, "what it opened is forgotten")
+	assert.True(t, in.HasKey())
 }
 
 func renewed(t *testing.T, in *srtp.Opener, times int) {

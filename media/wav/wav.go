@@ -57,7 +57,7 @@ func (f Format) tag() uint16 {
 	return tagMuLaw
 }
 
-// Sound is the decoded audio of a WAV file.
+// AddAudioPacket is the decoded audio of a WAV file.
 type Sound struct {
 	Rate, Channels int
 	Samples        []int16 // interleaved
@@ -173,8 +173,8 @@ func Repair(path string) (time.Duration, error) {
 	return sounds, nil
 }
 
-// Begun returns the sample format of a two-channel recording, finished or not, and its number of audio bytes.
-func Begun(path string) (f Format, size int64, err error) {
+// InspectRecording returns the sample format of a two-channel recording, finished or not, and its number of audio bytes.
+func InspectRecording(path string) (f Format, size int64, err error) {
 	in, err := os.Open(path) //nolint:gosec // the caller names the file
 	if err != nil {
 		return f, 0, fmt.Errorf("wav: %w", err)

@@ -60,5 +60,5 @@ func (s *Service) ListenCall(ctx context.Context, p domain.Principal, callID str
 		abandoned.Store(true)
 		return LiveAudio{}, err
 	}
-	return LiveAudio{Say: got.Tap.Say, Leave: got.Tap.Close}, nil
+	return LiveAudio{Say: got.Tap.Speak, Leave: got.Tap.Close}, nil
 }

@@ -23,7 +23,7 @@ type pressKeys struct{ keys string }
 
 // SendAudio sends 8 kHz mono µ-law audio of any length as the audio of the phone. The audio must arrive in real time.
 // Audio that is more than 400 ms ahead is lost.
-func (h *Handset) SendAudio(mu []byte) { h.tap.Say(mu) }
+func (h *Handset) SendAudio(mu []byte) { h.tap.Speak(mu) }
 
 // PressKeys presses keys, one after another.
 func (h *Handset) PressKeys(keys string) { h.phone.post(pressKeys{keys}) }

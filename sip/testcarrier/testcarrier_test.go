@@ -193,7 +193,7 @@ func TestPhonesThatStaySilentSpeakFirstOrHangUp(t *testing.T) {
 	voicemail.until("greeting", func() bool { return voicemail.spoke })
 	fax.until("carrier tone", func() bool { return fax.session.Stats().PacketsReceived > 20 })
 	deaf.session.Play(1, tone.Make(500*time.Millisecond, 0.3, 300, 500))
-	deaf.until("a while", func() bool { return deaf.session.Mark() > 2*time.Second })
+	deaf.until("a while", func() bool { return deaf.session.Position() > 2*time.Second })
 	deaf.mu.Lock()
 	assert.False(t, deaf.spoke)
 	assert.Empty(t, deaf.keys)

@@ -19,16 +19,16 @@ type Session interface {
 	StopPlaying()
 	PausePlaying()
 	ContinuePlaying()
-	Hear(receive func(frame []byte))
+	SetListener(receive func(frame []byte))
 	SendDigits(id uint64, digits string)
-	Pressed(key byte, d time.Duration)
+	ReceiveInfoDigit(key byte, d time.Duration)
 	Hold(music media.Clip)
 	Resume()
 	PauseRecording()
 	ResumeRecording()
-	Sensitive(on bool)
-	Mark() time.Duration
-	Await() int
+	SetSensitive(on bool)
+	Position() time.Duration
+	ExtendIdleTimeout() int
 	Stats() media.Stats
 	Close() (media.Stats, <-chan media.Recording)
 }

@@ -25,7 +25,7 @@ const (
 type Checkpoint struct {
 	At           time.Time                `json:"at"`
 	Leg          int                      `json:"leg"`
-	Media        media.Memo               `json:"sound"`
+	Media        media.SessionState       `json:"sound"`
 	Conversation *conversation.SavedState `json:"talk"`
 	Script       json.RawMessage          `json:"script"`
 	Variables    map[string]string        `json:"variables,omitempty"`

@@ -55,7 +55,7 @@ func NewResumable(c domain.Call, a domain.Attempt, boot string, now time.Time) (
 		return nil, false
 	}
 	k.Resumptions++
-	k.Media.Lift() // a process that resumes the call after this one continues above all values that this one sends
+	k.Media.RaiseVersion() // a process that resumes the call after this one continues above all values that this one sends
 	r.Dialog.RaiseCSeq()
 	b, err := domain.AppendRow(nil, k)
 	if err != nil {

@@ -188,7 +188,7 @@ func (l *transferLeg) dial(ctx actor.Context, number int) {
 		refused = l.slot.FillInvite(&in, l.Target.To, l.callerID())
 		leg.SetTrunkOptions(&o, l.slot, nil)
 	}
-	o.Address, o.Far = leg.MediaAddresses(l.cfg.UserAgent, l.slot, in.Contacts)
+	o.Address, o.SignallingAddress = leg.MediaAddresses(l.cfg.UserAgent, l.slot, in.Contacts)
 	cfg, order, resources := l.cfg, l.Request, l.resources
 	mailbox.RunTask(ctx, dialTimeout, func(bound context.Context) any {
 		if refused != nil {

@@ -67,7 +67,7 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 		router.IDParam
 		Body *DuplicateRequest
 	},
-	) (*router.Response[*CampaignMade], error) {
+	) (*router.Response[*CampaignCreated], error) {
 		states := contactStates()
 		name := ""
 		if in.Body != nil {
@@ -85,7 +85,7 @@ func (s *campaignHandlers) registerChanges(tag, path string) {
 		router.IDParam
 		Body RedialRequest
 	},
-	) (*router.Response[*CampaignMade], error) {
+	) (*router.Response[*CampaignCreated], error) {
 		return s.copyCampaign(ctx, p, in.ID, in.Body.Name, in.Body.Outcomes, nil)
 	})
 }
@@ -103,7 +103,7 @@ func contactStates() []string {
 // campaign must not be copied. With a nil check, the campaign must have started.
 func (s *campaignHandlers) copyCampaign(
 	ctx context.Context, p domain.Principal, id, name string, states []string, check func(*domain.Campaign) error,
-) (*router.Response[*CampaignMade], error) {
+) (*router.Response[*CampaignCreated], error) {
 	id, err := router.PathID(domain.PrefixCampaign, id)
 	if err != nil {
 		return nil, err

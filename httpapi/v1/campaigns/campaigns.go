@@ -180,8 +180,8 @@ func numberOrDefault(n *int) int {
 	return *n
 }
 
-// CampaignMade is the response to a new campaign.
-type CampaignMade struct {
+// CampaignCreated is the response to a new campaign.
+type CampaignCreated struct {
 	domain.Campaign
 	UploadID        string                 `json:"upload_id,omitempty"`
 	ContactsSummary domain.ContactsSummary `json:"contacts_summary"`
@@ -254,11 +254,11 @@ func (s *campaignHandlers) registerActions(tag, path string) {
 // CampaignProgress is the response with the progress of a campaign over time.
 type CampaignProgress struct {
 	CampaignID string         `json:"campaign_id"`
-	Marks      []ProgressMark `json:"marks"`
+	Marks      []ProgressSample `json:"marks"`
 }
 
-// ProgressMark is the progress of a campaign at one time.
-type ProgressMark struct {
+// ProgressSample is the progress of a campaign at one time.
+type ProgressSample struct {
 	At        time.Time      `json:"at" doc:"Time of the mark."`
 	Percent   int            `json:"percent" doc:"Percentage of finished contacts."`
 	Total     int            `json:"total" doc:"Number of contacts at that time."`
@@ -277,18 +277,18 @@ func (s *campaignHandlers) campaignProgress(ctx context.Context, p domain.Princi
 	if err != nil {
 		return nil, err
 	}
-	out := CampaignProgress{CampaignID: id, Marks: make([]ProgressMark, 0, len(all))}
+	out := CampaignProgress{CampaignID: id, Marks: make([]ProgressSample, 0, len(all))}
 	for _, m := range all {
 		outcomes := make(map[string]int, len(m.Outcomes))
 		for o, n := range m.Outcomes {
 			outcomes[string(o)] = n
 		}
-		out.Marks = append(out.Marks, ProgressMark{At: m.At, Percent: m.Percent, Total: m.Total, Attempted: m.Attempted, Attempts: m.Attempts, Finished: m.Finished, Outcomes: outcomes})
+		out.Marks = append(out.Marks, ProgressSample{At: m.At, Percent: m.Percent, Total: m.Total, Attempted: m.Attempted, Attempts: m.Attempts, Finished: m.Finished, Outcomes: outcomes})
 	}
 	return router.Respond(out, nil)
 }
 
-func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignMade], error) {
+func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principal, in *struct{ Body NewCampaign }) (*router.Response[*CampaignCreated], error) {
 	c, limits, err := newCampaign(ctx, s.Router, p, &in.Body)
 	if err != nil {
 		return nil, err
@@ -303,12 +303,12 @@ func (s *campaignHandlers) createCampaign(ctx context.Context, p domain.Principa
 	return campaignMade(ctx, created, nil)
 }
 
-func campaignMade(ctx context.Context, created campaignsservice.CreatedCampaign, err error) (*router.Response[*CampaignMade], error) {
+func campaignMade(ctx context.Context, created campaignsservice.CreatedCampaign, err error) (*router.Response[*CampaignCreated], error) {
 	if err != nil {
 		return nil, err
 	}
 	router.SetResourceID(ctx, created.Campaign.ID)
-	return router.Respond(&CampaignMade{
+	return router.Respond(&CampaignCreated{
 		Campaign: *created.Campaign, UploadID: created.Upload.UploadID, ContactsSummary: created.Upload.Summary,
 		ContactErrors: created.Upload.Errors, WebhookSecret: created.WebhookSecret,
 	}, nil)

@@ -29,16 +29,16 @@ func TestSessionResumesFromMemoWithinSameSDP(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Accept(answer))
 	s.Begin()
-	require.Eventually(t, func() bool { return s.Mark() > 100*time.Millisecond }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Position() > 100*time.Millisecond }, time.Minute, time.Millisecond)
 
-	text, err := json.Marshal(s.Memo())
+	text, err := json.Marshal(s.State())
 	require.NoError(t, err)
-	var memo media.Memo
+	var memo media.SessionState
 	require.NoError(t, json.Unmarshal(text, &memo))
 	memo.At = memo.At.Add(-3 * time.Second)
-	memo.Lift()
-	after := open(t, next, media.Options{After: &memo})
-	assert.GreaterOrEqual(t, after.Mark(), 3*time.Second+100*time.Millisecond, "media time includes the interruption")
+	memo.RaiseVersion()
+	after := open(t, next, media.Options{ResumeFrom: &memo})
+	assert.GreaterOrEqual(t, after.Position(), 3*time.Second+100*time.Millisecond, "media time includes the interruption")
 	again := after.Offer()
 	id2, version2, addr2 := origin(t, again)
 	assert.Equal(t, id, id2)
@@ -54,7 +54,7 @@ func TestResumedSRTPSessionOffersSRTPOnly(t *testing.T) {
 	e := engine(t)
 	safe := media.Options{SRTP: media.SRTPOptional, Confidential: true}
 	assert.NotContains(t, string(open(t, e, safe).Offer()), "RTP/SAVP")
-	safe.After = &media.Memo{ID: 1, Version: 2, Secure: true, At: time.Now()}
+	safe.ResumeFrom = &media.SessionState{ID: 1, Version: 2, Secure: true, At: time.Now()}
 	offer := string(open(t, e, safe).Offer())
 	assert.Contains(t, offer, "RTP/SAVP")
 	assert.Contains(t, offer, "a=crypto:")

@@ -7,36 +7,36 @@ import (
 	"github.com/callboard/callboard/media/sdp"
 )
 
-// versionLeap is the number that Memo.Lift adds to the SDP version. The result exceeds every version that the session
-// sent after the memo was taken.
+// versionLeap is the number that SessionState.RaiseVersion adds to the SDP version. The result exceeds every version that the session
+// sent after the state was taken.
 const versionLeap = 64
 
-// Memo is the state with which another process can continue a session within the same SDP session. That process calls
-// Lift and passes the memo as Options.After.
-type Memo struct {
+// State is the state with which another process can continue a session within the same SDP session. That process calls
+// RaiseVersion and passes the state as Options.ResumeFrom.
+type SessionState struct {
 	ID      uint64        `json:"id"`      // session id of our o= line
 	Version uint64        `json:"version"` // last version sent in our o= line
 	Origin  netip.Addr    `json:"origin,omitzero"`
 	Formats []sdp.Format  `json:"formats"`
 	Secure  bool          `json:"secure,omitempty"`
-	Mark    time.Duration `json:"mark"` // Session.Mark when the memo was taken
+	Mark    time.Duration `json:"mark"` // Session.Position when the state was taken
 	At      time.Time     `json:"at"`
 }
 
-// Lift raises the SDP version above every version sent after the memo was taken. The process that continues the
-// session stores the lifted memo before it sends SDP, so that a further process also starts above its versions.
-func (m *Memo) Lift() { m.Version += versionLeap }
+// RaiseVersion raises the SDP version above every version sent after the state was taken. The process that continues the
+// session stores the state with the raised version before it sends SDP, so that a further process also starts above its versions.
+func (m *SessionState) RaiseVersion() { m.Version += versionLeap }
 
-// Memo returns the current state of the session. It contains no SRTP keys. The process that continues the session
+// State returns the current state of the session. It contains no SRTP keys. The process that continues the session
 // creates new keys.
-func (s *Session) Memo() Memo {
+func (s *Session) State() SessionState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	origin := s.origin()
 	if !origin.IsValid() {
 		origin = s.address()
 	}
-	return Memo{
+	return SessionState{
 		ID: s.desc.id, Version: s.desc.version, Origin: origin, Formats: append([]sdp.Format(nil), s.desc.formats...),
 		Secure: s.srtp.out != nil, Mark: s.recording.now(), At: time.Now().UTC(),
 	}
@@ -44,14 +44,14 @@ func (s *Session) Memo() Memo {
 
 // origin returns the address that an earlier process sent in our o= line. Zero means the local address.
 func (s *Session) origin() netip.Addr {
-	if s.o.After != nil {
-		return s.o.After.Origin
+	if s.o.ResumeFrom != nil {
+		return s.o.ResumeFrom.Origin
 	}
 	return netip.Addr{}
 }
 
-// restore continues the session that the memo describes. The time since the memo was taken counts as silence.
-func (s *Session) restore(m *Memo) {
+// restore continues the session that the state describes. The time since the state was taken counts as silence.
+func (s *Session) restore(m *SessionState) {
 	s.desc.id, s.desc.version = m.ID, m.Version
 	if len(m.Formats) > 0 {
 		s.desc.formats = append([]sdp.Format(nil), m.Formats...)
