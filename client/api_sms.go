@@ -135,8 +135,8 @@ func (q *ListSMSConversationsQuery) values() url.Values {
 // GET /v1/sms-conversations
 //
 // An agent with sms enabled answers text messages to its numbers by its pathway. GET /v1/sms?conversation_id= lists the messages.
-func (c *Client) ListSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) (*ListTexting, error) {
-	return send[ListTexting](ctx, c, "GET", "/v1/sms-conversations", q.values(), nil, options)
+func (c *Client) ListSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) (*ListSMSConversations, error) {
+	return send[ListSMSConversations](ctx, c, "GET", "/v1/sms-conversations", q.values(), nil, options)
 }
 
 // AllSMSConversations iterates over all pages of ListSMSConversations. It ends after the first error.
@@ -312,8 +312,8 @@ type ListSMSGateway struct {
 	Object string `json:"object"`
 }
 
-// ListTexting is part of a response.
-type ListTexting struct {
+// ListSMSConversations is part of a response.
+type ListSMSConversations struct {
 	// The resources of this page.
 	Data []Texting `json:"data"`
 	// true if there is another page.

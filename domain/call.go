@@ -116,11 +116,11 @@ type Quality struct {
 	PacketsReceived uint64  `json:"packets_received"`
 	PacketsRefused  uint64  `json:"packets_refused"`
 	// Stretches is the media quality over time, in at most 40 consecutive parts.
-	Stretches []QualityStretch `json:"stretches,omitempty"`
+	Stretches []QualityInterval `json:"stretches,omitempty"`
 }
 
-// QualityStretch is the media quality of a part of a call. Jitter and round-trip time are the maximum of that part.
-type QualityStretch struct {
+// QualityInterval is the media quality of a part of a call. Jitter and round-trip time are the maximum of that part.
+type QualityInterval struct {
 	AtMs        int64   `json:"at_ms"` // since the start of audio
 	ForMs       int64   `json:"for_ms"`
 	MOS         float64 `json:"mos"` // 0: no audio was received

@@ -25,8 +25,8 @@ func (ExportType) Values() []string {
 	)
 }
 
-// Reads returns the permissions that allow this type of export. Any one of them is enough.
-func (t ExportType) Reads() []Permission {
+// ReadOnly returns the permissions that allow this type of export. Any one of them is enough.
+func (t ExportType) RequiredPermissions() []Permission {
 	switch t {
 	case ExportCalls, ExportLegs, ExportTranscripts, ExportContacts:
 		return []Permission{CallsRead}

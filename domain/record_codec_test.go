@@ -93,7 +93,7 @@ func storedTypes() []any {
 		&domain.AbandonedCall{}, &domain.Pathway{}, &domain.PathwayVersion{}, &domain.Phone{}, &domain.PhoneNumber{}, &domain.PinnedScript{}, &domain.Progress{},
 		&domain.ProgressMark{}, &domain.Provider{}, &domain.ProviderName{}, &domain.RateWindows{}, &domain.Registrations{},
 		&domain.ReminderDue{}, &domain.SMSGateway{}, &domain.Session{}, &domain.SignIn{}, &domain.SigningKey{}, &domain.Spending{}, &domain.Tariff{},
-		&domain.InboundMessageKey{}, &domain.Texting{}, &domain.Tool{}, &domain.TraceRow{}, &domain.Transcript{}, &domain.Trunk{}, &domain.TrunkState{},
+		&domain.InboundMessageKey{}, &domain.SMSConversation{}, &domain.Tool{}, &domain.TraceRow{}, &domain.Transcript{}, &domain.Trunk{}, &domain.TrunkState{},
 		&domain.Upload{}, &domain.Usage{}, &domain.User{}, &domain.UsernameClaim{}, &domain.Webhook{}, &domain.Workspace{},
 		&dnc.Bucket{}, &sip.DialogState{},
 	}

@@ -12,133 +12,133 @@ type AgentSMS struct {
 	MaxReplies     int  `json:"max_replies,omitempty"`     // maximum number of replies in one conversation
 }
 
-// TextingStatus is the state of an SMS conversation.
-type TextingStatus string
+// SMSConversationStatus is the state of an SMS conversation.
+type SMSConversationStatus string
 
 // The states of an SMS conversation. All states except open are final.
 const (
-	TextingOpen      TextingStatus = "open"
-	TextingCompleted TextingStatus = "completed" // the pathway ended
-	TextingTimedOut  TextingStatus = "timed_out" // no message for TimeoutMinutes
-	TextingClosed    TextingStatus = "closed"    // by the API, an opt-out or the maximum number of replies
-	TextingFailed    TextingStatus = "failed"    // no answer could be produced
+	SMSConversationOpen      SMSConversationStatus = "open"
+	SMSConversationCompleted SMSConversationStatus = "completed" // the pathway ended
+	SMSConversationTimedOut  SMSConversationStatus = "timed_out" // no message for TimeoutMinutes
+	SMSConversationClosed    SMSConversationStatus = "closed"    // by the API, an opt-out or the maximum number of replies
+	SMSConversationFailed    SMSConversationStatus = "failed"    // no answer could be produced
 )
 
 // Values returns the states of an SMS conversation.
-func (TextingStatus) Values() []string {
-	return values(TextingOpen, TextingCompleted, TextingTimedOut, TextingClosed, TextingFailed)
+func (SMSConversationStatus) Values() []string {
+	return values(SMSConversationOpen, SMSConversationCompleted, SMSConversationTimedOut, SMSConversationClosed, SMSConversationFailed)
 }
 
-// Texting is an SMS conversation between an agent and a person who sent a message to a number of the agent.
-type Texting struct {
+// SMSConversation is an SMS conversation between an agent and a person who sent a message to a number of the agent.
+type SMSConversation struct {
 	Meta
-	AgentID      string            `json:"agent_id"`
-	AgentVersion int               `json:"agent_version,omitempty"` // version of the agent that the conversation uses
-	PathwayID    string            `json:"pathway_id,omitempty"`
-	Number       string            `json:"number"` // number of the workspace
-	Contact      string            `json:"contact"`
-	Status       TextingStatus     `json:"status"`
-	Reason       string            `json:"reason,omitempty"` // why the conversation was closed or failed
-	Outcome      Outcome           `json:"outcome,omitempty"`
-	Intent       string            `json:"intent,omitempty"`
-	Notes        string            `json:"notes,omitempty"`
-	Variables    map[string]string `json:"variables"`
-	Replies      int               `json:"replies"`
-	LastAt       time.Time         `json:"last_message_at"`
-	ExpiresAt    time.Time         `json:"expires_at"` // end of the conversation without further messages
-	EndedAt      *time.Time        `json:"ended_at"`
+	AgentID      string                `json:"agent_id"`
+	AgentVersion int                   `json:"agent_version,omitempty"` // version of the agent that the conversation uses
+	PathwayID    string                `json:"pathway_id,omitempty"`
+	Number       string                `json:"number"` // number of the workspace
+	Contact      string                `json:"contact"`
+	Status       SMSConversationStatus `json:"status"`
+	Reason       string                `json:"reason,omitempty"` // why the conversation was closed or failed
+	Outcome      Outcome               `json:"outcome,omitempty"`
+	Intent       string                `json:"intent,omitempty"`
+	Notes        string                `json:"notes,omitempty"`
+	Variables    map[string]string     `json:"variables"`
+	Replies      int                   `json:"replies"`
+	LastAt       time.Time             `json:"last_message_at"`
+	ExpiresAt    time.Time             `json:"expires_at"` // end of the conversation without further messages
+	EndedAt      *time.Time            `json:"ended_at"`
 	// Script is the agent's script. Turns holds all inputs of the conversation so far, because the pathway is replayed from
 	// its start for each message.
-	Script *Script       `json:"script,omitempty" hidden:"true"`
-	Turns  []TextingTurn `json:"turns,omitempty" hidden:"true"`
+	Script *Script               `json:"script,omitempty" hidden:"true"`
+	Turns  []SMSConversationTurn `json:"turns,omitempty" hidden:"true"`
 	// SealedTurns is the encrypted form of Turns, Variables and Notes.
 	SealedTurns string `json:"sealed_turns,omitempty" hidden:"true"`
 }
 
-// TextingTurn is one message of the contact, with the model answers and actions that the message caused.
-type TextingTurn struct {
-	MessageID string               `json:"message_id"`
-	Text      string               `json:"text"`
-	Models    []TextingModelAnswer `json:"models,omitempty"`
-	Acts      []TextingAction      `json:"acts,omitempty"`
+// SMSConversationTurn is one message of the contact, with the model answers and actions that the message caused.
+type SMSConversationTurn struct {
+	MessageID string                       `json:"message_id"`
+	Text      string                       `json:"text"`
+	Models    []SMSConversationModelAnswer `json:"models,omitempty"`
+	Acts      []SMSConversationAction      `json:"acts,omitempty"`
 }
 
-// TextingModelAnswer is the recorded answer of a language model in a turn.
-type TextingModelAnswer struct {
-	Sentences []string          `json:"sentences,omitempty"`
-	Calls     []TextingToolCall `json:"calls,omitempty"`
-	Failed    string            `json:"failed,omitempty"`
+// SMSConversationModelAnswer is the recorded answer of a language model in a turn.
+type SMSConversationModelAnswer struct {
+	Sentences []string                  `json:"sentences,omitempty"`
+	Calls     []SMSConversationToolCall `json:"calls,omitempty"`
+	Failed    string                    `json:"failed,omitempty"`
 }
 
-// TextingToolCall is a recorded tool call of a language model.
-type TextingToolCall struct {
+// SMSConversationToolCall is a recorded tool call of a language model.
+type SMSConversationToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 	Tool      string `json:"tool,omitempty"`
 }
 
-// TextingAction is the state of an action other than a reply by text message. It is stored before the action starts
+// SMSConversationAction is the state of an action other than a reply by text message. It is stored before the action starts
 // and again with its result.
-type TextingAction struct {
+type SMSConversationAction struct {
 	Over   bool   `json:"over"`
 	OK     bool   `json:"ok,omitempty"`
 	Result string `json:"result,omitempty"`
 }
 
 // StatusAt returns the status of the conversation at a time. An open conversation past ExpiresAt has timed out.
-func (t *Texting) StatusAt(now time.Time) TextingStatus {
-	if t.Status == TextingOpen && !now.Before(t.ExpiresAt) {
-		return TextingTimedOut
+func (t *SMSConversation) StatusAt(now time.Time) SMSConversationStatus {
+	if t.Status == SMSConversationOpen && !now.Before(t.ExpiresAt) {
+		return SMSConversationTimedOut
 	}
 	return t.Status
 }
 
 // HasLastMessage reports whether the message with this ID caused the last turn.
-func (t *Texting) HasLastMessage(messageID string) bool {
+func (t *SMSConversation) HasLastMessage(messageID string) bool {
 	return len(t.Turns) > 0 && t.Turns[len(t.Turns)-1].MessageID == messageID
 }
 
 // End sets the final status of the conversation, its reason and its end.
-func (t *Texting) End(status TextingStatus, reason string, at time.Time) {
+func (t *SMSConversation) End(status SMSConversationStatus, reason string, at time.Time) {
 	t.Status, t.Reason, t.EndedAt, t.UpdatedAt = status, reason, &at, at
 }
 
 // Key returns the key of the conversation in the store.
-func (t *Texting) Key() Key { return Key{"sms_conversation", t.WorkspaceID, t.ID} }
+func (t *SMSConversation) Key() Key { return Key{"sms_conversation", t.WorkspaceID, t.ID} }
 
-// OpenTextingIndex returns the name of the index of the open conversation between a workspace's number and a contact.
-func OpenTextingIndex(env Environment, number, contact string) string {
+// OpenSMSConversationIndex returns the name of the index of the open conversation between a workspace's number and a contact.
+func OpenSMSConversationIndex(env Environment, number, contact string) string {
 	return "open=" + string(env) + "/" + number + "/" + contact
 }
 
-// ContactTextingIndex returns the name of the index of all conversations with a contact.
-func ContactTextingIndex(env Environment, contact string) string {
+// ContactSMSConversationIndex returns the name of the index of all conversations with a contact.
+func ContactSMSConversationIndex(env Environment, contact string) string {
 	return "contact=" + string(env) + "/" + contact
 }
 
 // Indexes returns the indexes by environment and by contact, and for an open conversation also by number and contact.
-func (t *Texting) Indexes() []string {
-	ix := []string{envIndex(t.Environment), ContactTextingIndex(t.Environment, t.Contact)}
-	if t.Status == TextingOpen {
-		ix = append(ix, OpenTextingIndex(t.Environment, t.Number, t.Contact))
+func (t *SMSConversation) Indexes() []string {
+	ix := []string{envIndex(t.Environment), ContactSMSConversationIndex(t.Environment, t.Contact)}
+	if t.Status == SMSConversationOpen {
+		ix = append(ix, OpenSMSConversationIndex(t.Environment, t.Number, t.Contact))
 	}
 	return ix
 }
 
 // Sort returns the ID, which sorts by creation time.
-func (t *Texting) Sort() string { return t.ID }
+func (t *SMSConversation) Sort() string { return t.ID }
 
-// sealedTexting holds the fields of a Texting that are encrypted together.
-type sealedTexting struct {
-	Turns     []TextingTurn     `json:"turns"`
-	Variables map[string]string `json:"variables"`
-	Notes     string            `json:"notes"`
+// sealedSMSConversation holds the fields of an SMSConversation that are encrypted together.
+type sealedSMSConversation struct {
+	Turns     []SMSConversationTurn `json:"turns"`
+	Variables map[string]string     `json:"variables"`
+	Notes     string                `json:"notes"`
 }
 
 // Sealed returns a copy whose turns, variables and notes are encrypted by f as one value.
-func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, error) {
-	words, err := AppendRow(nil, sealedTexting{t.Turns, t.Variables, t.Notes})
+func (t *SMSConversation) Sealed(f func(field, text string) (string, error)) (Record, error) {
+	words, err := AppendRow(nil, sealedSMSConversation{t.Turns, t.Variables, t.Notes})
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +149,12 @@ func (t *Texting) Sealed(f func(field, text string) (string, error)) (Record, er
 }
 
 // Unseal decrypts turns, variables and notes with f.
-func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
+func (t *SMSConversation) Unseal(f func(field, text string) (string, error)) error {
 	text, err := f("turns", t.SealedTurns)
 	if err != nil {
 		return err
 	}
-	var words sealedTexting
+	var words sealedSMSConversation
 	t.SealedTurns = ""
 	err = ReadRow([]byte(text), &words)
 	t.Turns, t.Variables, t.Notes = words.Turns, words.Variables, words.Notes
@@ -162,10 +162,10 @@ func (t *Texting) Unseal(f func(field, text string) (string, error)) error {
 }
 
 // Public returns a copy with the fields that the API shows, and with the status at now.
-func (t *Texting) Public(now time.Time) *Texting {
+func (t *SMSConversation) Public(now time.Time) *SMSConversation {
 	c := *t
 	c.Script, c.Turns = nil, nil
-	if c.Status = t.StatusAt(now); c.Status == TextingTimedOut && c.EndedAt == nil {
+	if c.Status = t.StatusAt(now); c.Status == SMSConversationTimedOut && c.EndedAt == nil {
 		c.EndedAt = &c.ExpiresAt
 	}
 	if c.Variables == nil {
@@ -175,7 +175,7 @@ func (t *Texting) Public(now time.Time) *Texting {
 }
 
 // Clone returns a copy whose last turn can be changed without changing the original.
-func (t *Texting) Clone() *Texting {
+func (t *SMSConversation) Clone() *SMSConversation {
 	c := *t
 	c.Turns = slices.Clone(t.Turns)
 	if n := len(c.Turns); n > 0 {

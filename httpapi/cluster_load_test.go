@@ -25,7 +25,7 @@ func loadResponse(t *testing.T, node load.NodeLoad, calls int, ids ...string) st
 	t.Helper()
 	p := load.Report{Node: &node}
 	for _, id := range ids {
-		p.Workspaces = append(p.Workspaces, &load.WorkspaceLoad{Object: "workspace_load", ID: id, Plan: domain.Starter, LiveCalls: calls, SpentToday: domain.Dollars(0), SpentKnown: true, Troubles: []load.TrunkTrouble{}})
+		p.Workspaces = append(p.Workspaces, &load.WorkspaceLoad{Object: "workspace_load", ID: id, Plan: domain.Starter, LiveCalls: calls, SpentToday: domain.Dollars(0), SpentKnown: true, Troubles: []load.UnhealthyTrunk{}})
 	}
 	text, err := json.Marshal(p)
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func (d *testServer) pageRequests() (all []pageRequest) {
 			continue // covered by operatorPageRequests
 		}
 		kind := strings.Split(r.Path, "/")[1]
-		all = append(all, pageRequest{r.Method, strings.NewReplacer(":id", ids[kind], ":verb", verbs[kind]).Replace(r.Path), r.Reads})
+		all = append(all, pageRequest{r.Method, strings.NewReplacer(":id", ids[kind], ":verb", verbs[kind]).Replace(r.Path), r.ReadOnly})
 	}
 	return all
 }

@@ -180,10 +180,10 @@ func (f *fakeServices) Release(_ context.Context, _ domain.Principal, k record.I
 }
 
 func (f *fakeServices) Usage(_ context.Context, p domain.Principal, q billing.UsageQuery) (billing.Usage, error) {
-	used := billing.Used{Attempts: 3, Included: 2, Overage: 1, Amount: domain.Dollars(100_000), Minutes: 1.5, OutboundSeconds: 90}
+	used := billing.UsageTotals{Attempts: 3, Included: 2, Overage: 1, Amount: domain.Dollars(100_000), Minutes: 1.5, OutboundSeconds: 90}
 	return billing.Usage{
 		Object: "usage", Environment: p.Environment, From: domain.Day(q.From), To: domain.Day(q.To), Plan: domain.Starter, Total: used,
-		Months: []billing.UsedIn{{Month: domain.Day(q.To)[:7], Used: used}}, Days: []billing.UsedOn{{Day: domain.Day(q.To), Used: used}},
+		Months: []billing.MonthUsage{{Month: domain.Day(q.To)[:7], UsageTotals: used}}, Days: []billing.DayUsage{{Day: domain.Day(q.To), UsageTotals: used}},
 	}, nil
 }
 

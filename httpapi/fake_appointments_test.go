@@ -20,7 +20,7 @@ type fakeAppointments struct {
 	providers    fakeRecords[*domain.Provider]
 	appointments fakeRecords[*domain.Appointment]
 	messages     fakeRecords[*domain.Message]
-	textings     fakeRecords[*domain.Texting]
+	textings     fakeRecords[*domain.SMSConversation]
 	knowledge    fakeRecords[*domain.KnowledgeBase]
 	tools        fakeRecords[*domain.Tool]
 	gateways     fakeRecords[*domain.SMSGateway]

@@ -186,7 +186,7 @@ func (f *fakeServices) LocalReport(_ context.Context, requests func(*domain.Work
 		Workspaces: []*load.WorkspaceLoad{{
 			Object: "workspace_load", ID: f.workspace.ID, Name: f.workspace.Name, Plan: f.workspace.Plan, SpentToday: domain.Dollars(0), SpentKnown: true, LiveCalls: 2,
 			LastMinute: load.Activity{Requests: max(1, requests(f.workspace))},
-			Troubles:   []load.TrunkTrouble{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
+			Troubles:   []load.UnhealthyTrunk{{ID: "trunk_" + ulidOf(1), Name: "carrier", Environment: domain.Live, Status: "down"}},
 		}},
 	}, nil
 }

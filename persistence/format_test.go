@@ -24,7 +24,7 @@ func requirementOf(t testing.TB, d persistence.Driver) persistence.Requirement {
 }
 
 func TestStoreFormatIsRaisedWithFirstRowOfNewFormat(t *testing.T) {
-	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|next", Version: "1.2.3"})
 		require.NoError(t, err)
 		plain := commit.Change{Puts: []domain.Record{agent(1, "a")}}
@@ -50,7 +50,7 @@ func delivery() *domain.Delivery {
 }
 
 func TestStoreFormatIsRaisedOnceByConcurrentNodes(t *testing.T) {
-	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		const of = 4
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, of))
 		var stores [of]*persistence.Store
@@ -73,7 +73,7 @@ func TestStoreFormatIsRaisedOnceByConcurrentNodes(t *testing.T) {
 }
 
 func TestStoreOfNewerFormatIsRefused(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		writeRequirement(t, d, persistence.Requirement{Format: persistence.StoreFormat + 1, Version: "9.8.7"})
 		_, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "1|old", Version: "1.2.3"})
 		require.ErrorIs(t, err, persistence.ErrFormat)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRotateMasterKeyReplacesKey(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		second, third := bytes.Repeat([]byte{8}, persistence.MasterKeySize), bytes.Repeat([]byte{9}, persistence.MasterKeySize)
 		apply(t, s, commit.Change{Puts: []domain.Record{webhook("wh_1", "whsec_first")}})
 		sealed, err := s.Seal(t.Context(), domain.Key{Kind: "install", ID: "x"}, "f", "of no workspace")

@@ -87,7 +87,7 @@ func TestShardsOpenEmptyStoreConcurrently(t *testing.T) {
 }
 
 func TestShardRefusesWorkspacesOfOtherShards(t *testing.T) {
-	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, 3))
 		s, err := persistence.OpenShard(t.Context(), d, persistence.Owner{Master: master, Token: "100|node", Shard: persistence.Shard{Number: 1, Count: 3}})
 		require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestShardRefusesWorkspacesOfOtherShards(t *testing.T) {
 }
 
 func TestWholeStoreAndShardsFenceEachOther(t *testing.T) {
-	both(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, _ *persistence.Store, d persistence.Driver) {
 		require.NoError(t, persistence.SetShardCount(t.Context(), d, 2))
 		var parts [2]*persistence.Store
 		for i := range parts {
@@ -146,7 +146,7 @@ func TestWholeStoreAndShardsFenceEachOther(t *testing.T) {
 }
 
 func TestShardCountMustMatch(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		shards := func() int {
 			n, err := persistence.ShardCount(t.Context(), d)
 			require.NoError(t, err)

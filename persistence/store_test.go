@@ -61,8 +61,8 @@ func webhook(id, secret string) *domain.Webhook {
 	return &domain.Webhook{Meta: domain.Meta{ID: id, WorkspaceID: ws, Environment: domain.Live}, URL: "https://x.example", Secret: secret}
 }
 
-// both runs a test once with a store on Pebble and once with a store on Redis.
-func both(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Driver)) {
+// withEachDriver runs a test once with a store on Pebble and once with a store on Redis.
+func withEachDriver(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Driver)) {
 	t.Helper()
 	t.Run("pebble", func(t *testing.T) {
 		d := embedded(t)
@@ -78,7 +78,7 @@ func both(t *testing.T, test func(*testing.T, *persistence.Store, persistence.Dr
 }
 
 func TestRecordsAreReadAsWritten(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		want := agent(1, strings.Repeat("a long name ", 5000)) // long enough to be compressed
 		want.CreatedAt = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 		want.Metadata = map[string]string{"k": "v"}
@@ -127,7 +127,7 @@ func names(t *testing.T, s *persistence.Store, q commit.Query) []string {
 }
 
 func TestListPagesInBothDirections(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		var c commit.Change
 		for i := range 7 {
 			c.Puts = append(c.Puts, agent(i, strconv.Itoa(i)))
@@ -216,7 +216,7 @@ func FuzzCursor(f *testing.F) {
 }
 
 func TestUnderListsRowsOfPrefix(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		var c commit.Change
 		for _, campaign := range []string{"campaign_1", "campaign_10", "campaign_2"} {
 			for i := range 600 {
@@ -250,7 +250,7 @@ func TestUnderListsRowsOfPrefix(t *testing.T) {
 }
 
 func TestEventsAreReadAsWritten(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		at := time.Date(2026, 1, 2, 3, 4, 5, 600, time.FixedZone("", 3600))
 		draft := func(id, subject string, data any) event.Draft {
 			return event.Draft{
@@ -292,7 +292,7 @@ func TestEventsAreReadAsWritten(t *testing.T) {
 }
 
 func TestNewOwnerFencesPreviousOwner(t *testing.T) {
-	both(t, func(t *testing.T, old *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, old *persistence.Store, d persistence.Driver) {
 		apply(t, old, commit.Change{Puts: []domain.Record{agent(1, "a")}})
 		young, err := persistence.NewStore(t.Context(), d, master, "2|node")
 		require.NoError(t, err)
@@ -307,7 +307,7 @@ func TestNewOwnerFencesPreviousOwner(t *testing.T) {
 }
 
 func TestOtherMasterKeyIsRefusedWithoutFencing(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		_, err := persistence.NewStore(t.Context(), d, bytes.Repeat([]byte{8}, 32), "2|node")
 		require.ErrorIs(t, err, persistence.ErrMasterKey)
 		_, err = persistence.NewStore(t.Context(), d, master[:31], "2|node")
@@ -319,7 +319,7 @@ func TestOtherMasterKeyIsRefusedWithoutFencing(t *testing.T) {
 }
 
 func TestSecretFieldsAreSealedAndBoundToRecord(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		hook := webhook("wh_1", "whsec_very-secret")
 		trunk := &domain.Trunk{Meta: domain.Meta{ID: "trunk_1", WorkspaceID: ws}, Auth: &domain.TrunkAuth{Username: "u", Password: "very-secret"}}
 		words := &domain.Transcript{CallID: "call_1", WorkspaceID: ws, Text: "very-secret", Segments: []domain.Segment{{Text: "very-secret"}}}
@@ -384,7 +384,7 @@ func TestSealedTextOpensForSameFieldOnly(t *testing.T) {
 }
 
 func TestDataKeyIsCreatedOnce(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, d persistence.Driver) {
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {

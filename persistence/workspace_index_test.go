@@ -40,7 +40,7 @@ func TestFindableKindsMatchRecords(t *testing.T) {
 }
 
 func TestWorkspaceOfCredentialIDs(t *testing.T) {
-	both(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
+	withEachDriver(t, func(t *testing.T, s *persistence.Store, _ persistence.Driver) {
 		requireFindable(t, s, map[string]bool{"key_1": false, "client_1": false, "": false, "\x00": false})
 		apply(t, s, commit.Change{Puts: []domain.Record{apiKey("key_1"), client("client_1"), agent(1, "Ada")}})
 		requireFindable(t, s, map[string]bool{"key_1": true, "client_1": true, "agent_0001": false})

@@ -89,7 +89,7 @@ func (d *Dialog) endAbandoned(s DialogState, report func(bool)) {
 	}
 	d.invite = &inviteClient{d: d, refused: true, tx: &clientTransaction{cseq: s.LocalCSeq, terminated: true}}
 	d.onAbandoned = func() { report(true) }
-	d.retire(d.ua.cfg.Linger + transactionTimeout)
+	d.markOver(d.ua.cfg.Linger + transactionTimeout)
 	switch {
 	case s.RemoteTag != "":
 		d.invite.endEarly(s.LocalCSeq)
@@ -194,7 +194,7 @@ func (u *UserAgent) endUnknownCall(m *received) {
 	}
 	d.do(func() {
 		d.admitPeer(m.Flow.Addr.Addr())
-		d.retire(d.ua.cfg.Linger)
+		d.markOver(d.ua.cfg.Linger)
 		d.handleLateResponse(m)
 	})
 }

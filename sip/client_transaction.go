@@ -54,9 +54,9 @@ type clientTransaction struct {
 	terminated bool
 }
 
-// repeatsInvite reports whether the request has the same branch as its INVITE: a CANCEL, or the ACK of a response other
+// hasInviteBranch reports whether the request has the same branch as its INVITE: a CANCEL, or the ACK of a response other
 // than 2xx.
-func (tx *clientTransaction) repeatsInvite() bool {
+func (tx *clientTransaction) hasInviteBranch() bool {
 	return tx.method == message.MethodCancel || tx.method == message.MethodAck && !tx.ackOf2xx
 }
 

@@ -48,15 +48,15 @@ type Dialog struct {
 // newDialog returns a dialog with its components, and sets their references to the dialog.
 func (u *UserAgent) newDialog(key dialogKey) *Dialog {
 	d := &Dialog{remoteCSeq: -1}
-	d.init(u, key, d.leaveTable)
+	d.init(u, key, d.removeFromTable)
 	d.contactUser = defaultContactUser
 	d.server.d, d.acks.d, d.offers.d, d.session.d, d.referral.d, d.notifier.d, d.responder.d = d, d, d, d, d, d, d
 	d.requests.sender = d
 	return d
 }
 
-// leaveTable removes the dialog from the dialog table when its time for late messages has expired.
-func (d *Dialog) leaveTable() {
+// removeFromTable removes the dialog from the dialog table when its time for late messages has expired.
+func (d *Dialog) removeFromTable() {
 	d.ua.dialogs.remove(d)
 	d.stop()
 }
@@ -176,7 +176,7 @@ func (d *Dialog) endCall(e Ended) {
 	d.acks.reportSent()
 	d.acks.release()
 	closed := d.onClosed
-	d.retire(d.ua.cfg.Linger)
+	d.markOver(d.ua.cfg.Linger)
 	for _, tx := range slices.Clone(d.transactions) {
 		if tx.method != message.MethodBye && tx.method != message.MethodCancel && tx.method != message.MethodNotify {
 			d.fail(tx, errEnded)
@@ -190,9 +190,9 @@ func (d *Dialog) endCall(e Ended) {
 	d.emitLast(e)
 }
 
-// retire marks the dialog as over and stops the session timer, all queued requests and offers. The dialog stays in
+// markOver marks the dialog as over and stops the session timer, all queued requests and offers. The dialog stays in
 // memory for the time wait, in order to answer late messages.
-func (d *Dialog) retire(wait time.Duration) {
+func (d *Dialog) markOver(wait time.Duration) {
 	d.phase = over
 	d.session.stop()
 	d.stopTimers()
@@ -207,7 +207,7 @@ func (d *Dialog) Abandon() {
 	d.do(func() {
 		d.notify, d.onClosed = nil, nil
 		d.acks.held = nil
-		d.retire(0)
+		d.markOver(0)
 		d.expires = time.Now()
 	})
 	d.expire()

@@ -401,6 +401,6 @@ func (c *inviteClient) refuse(f outcome.Final) {
 	if !c.final {
 		wait += transactionTimeout
 	}
-	d.retire(wait)
+	d.markOver(wait)
 	d.emitLast(Refused{Final: f})
 }

@@ -88,7 +88,7 @@ func (s *inviteServer) refuse(code int, headers []message.Header, why outcome.Fi
 	s.countAnswered()
 	isAccepted := d.provisionals.answer != nil
 	d.provisionals.stop()
-	d.retire(d.ua.cfg.Linger)
+	d.markOver(d.ua.cfg.Linger)
 	s.respondFinal(code, nil, headers)
 	switch {
 	case isAccepted: // a 2xx that waits for a PRACK

@@ -242,7 +242,7 @@ func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
 	uri, routes, _ := tx.remote.route()
 	w := message.NewRequest(tx.method, uri)
 	by := c.ua.transport.SentBy(tx.to)
-	if tx.repeatsInvite() { // repeat the Via of an earlier process; rport makes the responses arrive here
+	if tx.hasInviteBranch() { // repeat the Via of an earlier process; rport makes the responses arrive here
 		by = cmp.Or(c.sentBy, by)
 	}
 	w.AddHeader("Via", "SIP/2.0/", strings.ToUpper(tx.to.Network), " ", by, ";rport;branch=", c.branch(tx))
@@ -283,7 +283,7 @@ func (c *userAgentClient) buildRequest(tx *clientTransaction) ([]byte, error) {
 func (c *userAgentClient) branch(tx *clientTransaction) string {
 	if tx.branch == "" {
 		method := tx.method
-		if tx.repeatsInvite() {
+		if tx.hasInviteBranch() {
 			method = message.MethodInvite
 		}
 		tx.branch = c.ua.id.Branch(c.key.callID, c.key.tag, tx.cseq, method, tx.fork)

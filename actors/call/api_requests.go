@@ -13,7 +13,7 @@ func (c *call) handleAPIRequest(ctx actor.Context, msg any) {
 	case StartTransfer:
 		err = c.startTransfer(ctx, m.Target, transferOptions{mode: m.Mode, summary: m.Summary, recordedSummary: c.cfg.redactor().RedactText(m.Summary), by: byAPI})
 	case SpeakText:
-		if err = c.requireAgentTalking(); err == nil && c.agent.conversation != nil {
+		if err = c.requireAgentConnected(); err == nil && c.agent.conversation != nil {
 			ctx.Send(c.agent.conversation, conversation.SpeakText{Text: m.Text})
 		}
 	case SendDigits:
@@ -30,8 +30,8 @@ func (c *call) handleAPIRequest(ctx actor.Context, msg any) {
 	ctx.Respond(RequestDone{Call: c.call})
 }
 
-// requireAgentTalking returns an error unless the agent is connected to the caller.
-func (c *call) requireAgentTalking() error {
+// requireAgentConnected returns an error unless the agent is connected to the caller.
+func (c *call) requireAgentConnected() error {
 	switch {
 	case c.stage != talking || c.hangup.reason != "":
 		return c.invalidState("the agent can speak only in an answered call")

@@ -191,7 +191,7 @@ func (c *call) Receive(ctx actor.Context) { //nolint:funlen // one case per mess
 	case mailbox.TaskPanicked:
 		panic(m)
 	default:
-		c.receiveMore(ctx)
+		c.receiveOther(ctx)
 	}
 }
 
@@ -243,7 +243,7 @@ func (c *call) start(ctx actor.Context) {
 	if c.in != nil {
 		tag = c.in.Tag()
 	}
-	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
+	c.cfg.Traces.AssignDialog(c.call.ID, c.call.Legs[c.leg-1].SIPCallID, tag)
 	ctx.Request(c.lines(c.cfg), lines.BindPermit{Permit: c.permit, CallID: c.call.ID, Call: ctx.Self()})
 	c.timers.schedule(ctx, bindTimeout, stageTimeout{stage: awaitingPermit})
 }
@@ -281,8 +281,8 @@ func (c *call) onStageTimeout(ctx actor.Context, m stageTimeout) {
 	}
 }
 
-// receiveMore handles the message types that are missing from the switch in Receive.
-func (c *call) receiveMore(ctx actor.Context) {
+// receiveOther handles the message types that are missing from the switch in Receive.
+func (c *call) receiveOther(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case answerCaller:
 		if c.stage == preparing {

@@ -159,11 +159,11 @@ func (c *Calls) Receive(ctx actor.Context) {
 	case repeatEnds:
 		c.repeatEnds(ctx)
 	case *actor.Terminated:
-		c.onCallDied(ctx, m.Who)
+		c.onCallActorStopped(ctx, m.Who)
 	case *actor.Stopping, *actor.Restarting:
 		c.abandonAll()
 	default:
-		c.receiveMore(ctx)
+		c.receiveOther(ctx)
 	}
 }
 
@@ -239,9 +239,9 @@ func (c *Calls) listLiveCalls() LiveCalls {
 	return now
 }
 
-// onCallDied handles the stop of a call actor. If the owner has not acknowledged the end, Calls ends the dialog and
+// onCallActorStopped handles the stop of a call actor. If the owner has not acknowledged the end, Calls ends the dialog and
 // reports the end.
-func (c *Calls) onCallDied(ctx actor.Context, who *actor.PID) {
+func (c *Calls) onCallActorStopped(ctx actor.Context, who *actor.PID) {
 	id, ok := c.byPID[who.Id]
 	if !ok {
 		return

@@ -223,7 +223,7 @@ func (c *call) openNextLeg(ctx actor.Context, slot trunk.Slot) {
 	c.leg++
 	leg := c.leg
 	c.recordLeg(time.Now().UTC())
-	c.cfg.Traces.Claim(c.call.ID, c.call.Legs[leg-1].SIPCallID, "")
+	c.cfg.Traces.AssignDialog(c.call.ID, c.call.Legs[leg-1].SIPCallID, "")
 	c.currentLegRow()
 	mailbox.SendAfter(ctx, rerouteTimeout, stageTimeout{stage: rerouting, leg: leg})
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {

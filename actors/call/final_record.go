@@ -84,9 +84,9 @@ func usesTrunk(c *domain.Call, a *domain.Attempt) bool {
 }
 
 func qualityOf(s media.Stats) *domain.Quality {
-	var parts []domain.QualityStretch
+	var parts []domain.QualityInterval
 	for _, p := range s.Course {
-		parts = append(parts, domain.QualityStretch{
+		parts = append(parts, domain.QualityInterval{
 			AtMs: p.At.Milliseconds(), ForMs: p.For.Milliseconds(), MOS: rounded(p.MOS, 100), JitterMs: rounded(p.JitterMs, 10), LossPercent: rounded(p.LossPercent, 100), RoundTripMs: rounded(p.RoundTripMs, 10),
 		})
 	}

@@ -36,7 +36,7 @@ func (c *Calls) recoverPanic(ctx actor.Context) {
 		c.repeatScheduled = false
 		c.scheduleRepeat(ctx)
 	case *actor.Terminated:
-		c.onChildDied(ctx, m.Who)
+		c.handleStopAgain(ctx, m.Who)
 	default:
 		c.recordings.ReceiveAgain(ctx)
 	}
@@ -56,11 +56,11 @@ func (c *Calls) reportFailedStart(ctx actor.Context, o *callSetup) {
 	c.reportEnd(ctx, entry, nil)
 }
 
-// onChildDied handles the stop of a call actor a second time, after the first handling panicked. It also ends calls that
+// handleStopAgain handles the stop of a call actor a second time, after the first handling panicked. It also ends calls that
 // have an entry but no actor.
-func (c *Calls) onChildDied(ctx actor.Context, who *actor.PID) {
+func (c *Calls) handleStopAgain(ctx actor.Context, who *actor.PID) {
 	if _, ok := c.byPID[who.Id]; ok {
-		c.onCallDied(ctx, who)
+		c.onCallActorStopped(ctx, who)
 		return
 	}
 	for _, entry := range c.entries {

@@ -86,7 +86,7 @@ func (c *call) handleReplaces(ctx actor.Context, e sip.Replaced) {
 		return
 	}
 	e.By.Ring()
-	c.cfg.Traces.Claim(c.call.ID, e.By.CallID, e.By.Tag())
+	c.cfg.Traces.AssignDialog(c.call.ID, e.By.CallID, e.By.Tag())
 	now := time.Now().UTC()
 	n := len(c.call.Legs) + 1
 	c.call.Legs = append(slices.Clone(c.call.Legs), domain.Leg{

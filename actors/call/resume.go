@@ -120,8 +120,8 @@ func (c *Calls) onStarted(ctx actor.Context) {
 	c.recordings.RecoverSpool(ctx, resumable)
 }
 
-// receiveMore handles the messages about resumptions, hand-overs and recordings.
-func (c *Calls) receiveMore(ctx actor.Context) {
+// receiveOther handles the messages about resumptions, hand-overs and recordings.
+func (c *Calls) receiveOther(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case ResumeCalls:
 		c.resumeCalls(ctx, concurrentResumptions)
@@ -157,7 +157,7 @@ func (c *call) resumeCall(ctx actor.Context) {
 	if c.inbound {
 		tag = c.resumedDialog.LocalTag
 	}
-	c.cfg.Traces.Claim(c.call.ID, c.resumedDialog.CallID, tag)
+	c.cfg.Traces.AssignDialog(c.call.ID, c.resumedDialog.CallID, tag)
 	if id := c.trunkID(); c.cfg.Trunks != nil && id != "" && !c.inbound { // inbound calls have no trunk slot
 		ctx.Send(c.cfg.Trunks, trunk.HoldChannel{CallID: c.call.ID, TrunkID: id, Until: now.Add(slotHold)})
 		ctx.Send(c.cfg.Trunks, trunk.BindCall{CallID: c.call.ID, Call: ctx.Self()})

@@ -31,7 +31,7 @@ func (c *call) onTransferLegPrepared(ctx actor.Context, m transferleg.LegPrepare
 	h := c.transferRecord(c.transfers.current.index)
 	h.Legs = append(slices.Clip(h.Legs), n)
 	t.leg = n
-	c.cfg.Traces.Claim(c.call.ID, id, "")
+	c.cfg.Traces.AssignDialog(c.call.ID, id, "")
 	pid := t.pid
 	c.commit(ctx, "", nil, func(ctx actor.Context, durable bool) {
 		if durable && c.stage == talking {

@@ -126,7 +126,7 @@ func (a *Campaign) undoBatch(ctx actor.Context, b *batch) {
 // afterCommit performs the actions that had to wait until the commit was durable.
 func (a *Campaign) afterCommit(ctx actor.Context, b *batch) {
 	now := time.Now()
-	for _, r := range b.riders {
+	for _, r := range b.auditEntries {
 		r.MarkCommitted()
 	}
 	a.commits.measure(now.Sub(b.startedAt))

@@ -21,20 +21,20 @@ type batch struct {
 	contacts  *contactQueue
 	decisions *decisionLog
 
-	change    commit.Change
-	campaign  *domain.Campaign // nil: the campaign's row is unchanged
-	pin       *domain.PinnedScript
-	progress  domain.Progress
-	deltas    []contactDelta
-	log       []domain.Decision
-	opens     []*pendingAttempt
-	ends      []call.Ended
-	skips     []skippedContact
-	changes   []contactChange
-	operation *operation
-	riders    []*commit.PendingAudit
-	startedAt time.Time // start of the commit in UTC
-	now       time.Time // startedAt with its monotonic clock reading
+	change       commit.Change
+	campaign     *domain.Campaign // nil: the campaign's row is unchanged
+	pin          *domain.PinnedScript
+	progress     domain.Progress
+	deltas       []contactDelta
+	log          []domain.Decision
+	opens        []*pendingAttempt
+	ends         []call.Ended
+	skips        []skippedContact
+	changes      []contactChange
+	operation    *operation
+	auditEntries []*commit.PendingAudit
+	startedAt    time.Time // start of the commit in UTC
+	now          time.Time // startedAt with its monotonic clock reading
 }
 
 func newBatch(a *Campaign, now time.Time) *batch {
@@ -49,10 +49,10 @@ func newBatch(a *Campaign, now time.Time) *batch {
 
 func (b *batch) put(r domain.Record) { b.change.Puts = append(b.change.Puts, r) }
 
-// addRider adds the audit log entry of an API request to the commit.
-func (b *batch) addRider(r *commit.PendingAudit) {
+// addAuditEntry adds the audit log entry of an API request to the commit.
+func (b *batch) addAuditEntry(r *commit.PendingAudit) {
 	if r != nil {
-		b.riders = append(b.riders, r)
+		b.auditEntries = append(b.auditEntries, r)
 		b.put(r.Entry())
 	}
 }

@@ -91,7 +91,7 @@ func (b *batch) changeContacts(changes []contactChange) (others []contactChange)
 		}
 		b.contacts.skipped[r.ordinal] = true // prevents a call until the change is durable
 		b.changes = append(b.changes, r)
-		b.addRider(r.rider)
+		b.addAuditEntry(r.rider)
 		if r.contact != nil {
 			b.progress.Edits++
 			b.put(&domain.ContactEdit{CampaignID: b.rows.campaign.ID, WorkspaceID: b.cfg.Workspace, Ordinal: r.ordinal, Contact: *r.contact})

@@ -56,9 +56,9 @@ func (a *Campaign) advance(ctx actor.Context) {
 }
 
 // view returns the campaign's state as input for the decision of package dialer.
-func (a *Campaign) view(now time.Time) dialer.View {
+func (a *Campaign) view(now time.Time) dialer.CampaignView {
 	c, q := &a.rows.campaign, a.contacts
-	v := dialer.View{
+	v := dialer.CampaignView{
 		Status: c.Status, Schedule: q.rules.ScheduleWindow(), OpenHours: q.rules.GlobalWindow(),
 		Pacing: a.feedback.pacing(c), AutoComplete: c.AutoComplete, HasRun: c.StartedAt != nil,
 		LastSent: a.queue.lastSent, Lookahead: a.commits.lookahead, OpenAttempts: len(a.open.attempts), AbandonedDialogs: len(a.abandoned.until), UnsentAttempts: len(a.queue.attempts),

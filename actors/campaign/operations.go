@@ -145,7 +145,7 @@ func (a *Campaign) onScriptRead(ctx actor.Context, m scriptRead) {
 // changeStatus adds a change of the campaign's status to the commit.
 func (b *batch) changeStatus(op *operation, to domain.CampaignStatus, pinned bool) {
 	b.operation = op
-	b.addRider(op.rider)
+	b.addAuditEntry(op.rider)
 	c, now := b.rows.campaign, b.startedAt
 	from := c.Status
 	c.Status, c.UpdatedAt, c.PauseReason = to, now, ""

@@ -14,7 +14,7 @@ import (
 // maxHandovers is the maximum number of handovers between agents in one call.
 const maxHandovers = 10
 
-// agentLoaded carries the script of the agent that takes over the call.
+// onAgentLoaded carries the script of the agent that takes over the call.
 type agentLoaded struct {
 	act    pathway.ActionRequest
 	script domain.Script
@@ -24,7 +24,7 @@ type agentLoaded struct {
 // Control implements mailbox.Control: a full mailbox accepts this message. maxHandovers bounds the number of messages.
 func (agentLoaded) Control() {}
 
-// loadAgent reads the script of the agent that takes over the call. The reply is an agentLoaded message.
+// loadAgent reads the script of the agent that takes over the call. The reply is an onAgentLoaded message.
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
 	runtime := c.cfg.AgentRuntime
 	if runtime == nil {
@@ -38,17 +38,17 @@ func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
 	})
 }
 
-// agentLoaded switches to the script of the new agent and starts its pathway. The information collected so far stays.
-func (c *Conversation) agentLoaded(ctx actor.Context, m agentLoaded) {
+// onAgentLoaded switches to the script of the new agent and starts its pathway. The information collected so far stays.
+func (c *Conversation) onAgentLoaded(ctx actor.Context, m agentLoaded) {
 	switch {
 	case c.finished || c.state.Over():
 		return
 	case m.err != nil:
 		c.cfg.Log.Error("handover to another agent failed", slog.String("agent_id", m.act.Target), slog.Any("error", m.err))
-		c.toolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "the agent cannot take over"}})
+		c.onToolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "the agent cannot take over"}})
 		return
 	case c.handovers >= maxHandovers:
-		c.toolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "too many agents have taken over"}})
+		c.onToolDone(ctx, toolDone{act: m.act, result: ToolResult{Text: "too many agents have taken over"}})
 		return
 	}
 	c.handovers++

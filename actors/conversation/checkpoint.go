@@ -131,6 +131,6 @@ func (c *Conversation) checkpointStored(ctx actor.Context, m CheckpointStored) {
 // onToolStoreTimeout fails tool calls whose checkpoint was not stored in time. No process has started these calls.
 func (c *Conversation) onToolStoreTimeout(ctx actor.Context, m toolStoreTimeout) {
 	for _, t := range c.checkpoint.releaseToolCalls(m.toolCalls) {
-		c.toolDone(ctx, toolDone{act: t.act, result: ToolResult{Text: "the start of the tool call could not be stored"}})
+		c.onToolDone(ctx, toolDone{act: t.act, result: ToolResult{Text: "the start of the tool call could not be stored"}})
 	}
 }

@@ -103,7 +103,7 @@ func (c *Conversation) Receive(ctx actor.Context) {
 	if c.cfg.OnMessage != nil {
 		c.cfg.OnMessage(ctx.Message())
 	}
-	if !c.isSuspended(ctx) {
+	if !c.handleSuspension(ctx) {
 		c.receive(ctx)
 	}
 }
@@ -179,7 +179,7 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 	case passagesRead:
 		c.model.setPassages(m)
 	case modelAnswered:
-		c.modelAnswered(ctx, m)
+		c.onModelAnswered(ctx, m)
 	case slowNotice:
 		if m.round == c.model.round && !c.agentPause.active && !c.listening.turn.open {
 			c.advance(ctx, pathway.ResponseDelayed{Round: m.round})
@@ -189,11 +189,11 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 	case speculativeResult:
 		c.speculativeResult(ctx, m)
 	case toolDone:
-		c.toolDone(ctx, m)
+		c.onToolDone(ctx, m)
 	case toolStoreTimeout:
 		c.onToolStoreTimeout(ctx, m)
 	case agentLoaded:
-		c.agentLoaded(ctx, m)
+		c.onAgentLoaded(ctx, m)
 	case realtimeOpened:
 		c.realtimeOpened(ctx, m)
 	case realtimeEvent:
@@ -206,7 +206,7 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 		}
 	case pendingTimeout:
 		if m.round == c.pending.round {
-			c.endPending(ctx)
+			c.endTranscriptWait(ctx)
 		}
 	}
 }

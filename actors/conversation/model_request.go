@@ -31,7 +31,7 @@ type (
 		round int
 		from  []domain.Passage
 	}
-	// modelAnswered reports the end of a model's response.
+	// onModelAnswered reports the end of a model's response.
 	modelAnswered struct {
 		round    int
 		response ModelResponse
@@ -110,7 +110,7 @@ func (r *currentModelRequest) attribute(s *domain.Segment) {
 }
 
 // startModelRequest sends a request to the language model in a background task and returns its cancel function. send
-// receives the messages modelSentence, passagesRead and modelAnswered.
+// receives the messages modelSentence, passagesRead and onModelAnswered.
 func startModelRequest(ctx actor.Context, runtime AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
 	t.OnPassages = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())
@@ -164,8 +164,8 @@ func (c *Conversation) speakSentence(ctx actor.Context, m modelSentence) {
 	c.advance(ctx, pathway.ModelSentence{Round: m.round, Text: m.text})
 }
 
-// modelAnswered handles the end of a model's response. It runs the requested tool calls or reports the error.
-func (c *Conversation) modelAnswered(ctx actor.Context, m modelAnswered) {
+// onModelAnswered handles the end of a model's response. It runs the requested tool calls or reports the error.
+func (c *Conversation) onModelAnswered(ctx actor.Context, m modelAnswered) {
 	if m.round != c.model.round || c.finished {
 		return
 	}

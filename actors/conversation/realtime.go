@@ -145,7 +145,7 @@ func (c *Conversation) realtimeEvent(ctx actor.Context, m realtimeEvent) {
 func (c *Conversation) realtimeClosed(ctx actor.Context, m realtimeEnded) {
 	switch {
 	case c.pending.isFor(m.round):
-		c.endPending(ctx)
+		c.endTranscriptWait(ctx)
 	case m.round == c.realtime.round && !c.finished:
 		c.realtimeFailed(ctx, m.err)
 	}

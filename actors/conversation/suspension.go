@@ -33,9 +33,9 @@ func (s *suspension) resume(ctx actor.Context) {
 	}
 }
 
-// isSuspended handles Suspend and EndSuspension, and keeps all other messages that arrive in between. It returns true if it
+// handleSuspension handles Suspend and EndSuspension, and keeps all other messages that arrive in between. It returns true if it
 // has handled or kept the message.
-func (c *Conversation) isSuspended(ctx actor.Context) bool {
+func (c *Conversation) handleSuspension(ctx actor.Context) bool {
 	s := &c.suspension
 	switch m := ctx.Message().(type) {
 	case Suspend:

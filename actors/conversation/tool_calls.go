@@ -24,7 +24,7 @@ type toolCall struct {
 	script domain.Script // script of the calling agent
 }
 
-// toolDone carries the result of a tool call.
+// onToolDone carries the result of a tool call.
 type toolDone struct {
 	act    pathway.ActionRequest
 	result ToolResult
@@ -54,7 +54,7 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.ActionRequest) {
 	}
 }
 
-// runTool calls a tool in a background task, whose result is a toolDone message.
+// runTool calls a tool in a background task, whose result is a onToolDone message.
 func runTool(ctx actor.Context, runtime AgentRuntime, t toolCall) {
 	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		at := time.Now()
@@ -72,9 +72,9 @@ func recoverResult(f func() ToolResult) (r ToolResult) {
 	return f()
 }
 
-// toolDone reports the result of a tool to the call actor. It passes the result to the pathway, after a pause of the agent
+// onToolDone reports the result of a tool to the call actor. It passes the result to the pathway, after a pause of the agent
 // has ended.
-func (c *Conversation) toolDone(ctx actor.Context, m toolDone) {
+func (c *Conversation) onToolDone(ctx actor.Context, m toolDone) {
 	if c.finished {
 		return
 	}

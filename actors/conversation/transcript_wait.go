@@ -71,11 +71,11 @@ func (c *Conversation) pendingEvent(ctx actor.Context, e speech.RealtimeEvent) {
 			c.optOut(ctx, bySpeech, word)
 		}
 	}
-	c.endPending(ctx)
+	c.endTranscriptWait(ctx)
 }
 
-// endPending ends the wait for the text of the caller's last words and finishes the conversation if it has to.
-func (c *Conversation) endPending(ctx actor.Context) {
+// endTranscriptWait ends the wait for the text of the caller's last words and finishes the conversation if it has to.
+func (c *Conversation) endTranscriptWait(ctx actor.Context) {
 	c.pending.stop()
 	if c.finished && !c.awaitsLastWords() {
 		c.sendFinished(ctx)

@@ -57,7 +57,7 @@ func (l *Lookup) MayBeElsewhere(ctx context.Context, in *sip.Incoming, here func
 		if w == nil {
 			return true
 		}
-		for _, text := range spellings(in.To, NumberCountry(&e.Trunk, w)) {
+		for _, text := range numberForms(in.To, NumberCountry(&e.Trunk, w)) {
 			if tried[text] {
 				continue
 			}

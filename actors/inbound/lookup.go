@@ -63,8 +63,8 @@ func NumberCountry(t *domain.Trunk, w *domain.Workspace) string {
 	return w.DefaultCountry
 }
 
-// spellings returns the forms in which a number may be stored: as received, as E.164, and with a leading "+".
-func spellings(to, country string) []string {
+// numberForms returns the forms in which a number may be stored: as received, as E.164, and with a leading "+".
+func numberForms(to, country string) []string {
 	out := []string{to}
 	if e164, _, err := domain.ParsePhone(to, country); err == nil && e164 != to {
 		out = append(out, e164)

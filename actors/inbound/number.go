@@ -115,7 +115,7 @@ func (l *Lookup) findNumber(ctx context.Context, to string, entries []trunk.Entr
 		}
 		country := NumberCountry(&e.Trunk, w)
 		num, err := l.cachedNumber(e, country+" "+to, func() (*domain.PhoneNumber, error) {
-			return l.findOnTrunk(ctx, e, spellings(to, country))
+			return l.findOnTrunk(ctx, e, numberForms(to, country))
 		})
 		if err != nil {
 			return nil, e, err

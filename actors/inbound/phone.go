@@ -23,7 +23,7 @@ func (l *Lookup) calledByPhone(ctx context.Context, in *sip.Incoming) (*domain.P
 	if num, err := l.agentOfExtension(ctx, &x, in.To); num != nil || err != nil {
 		return num, entry, err
 	}
-	for _, text := range spellings(in.To, w.DefaultCountry) {
+	for _, text := range numberForms(in.To, w.DefaultCountry) {
 		num, err := l.claimedNumber(ctx, text)
 		if err != nil {
 			return nil, entry, err

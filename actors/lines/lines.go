@@ -165,7 +165,7 @@ func (l *Lines) onLiveCallsListed(ctx actor.Context, m liveCallsListed) {
 	for _, c := range m.live {
 		l.lastID++
 		l.addLease(&permit{id: l.lastID, forCampaign: c.Campaign, callID: c.CallID})
-		l.moveToCall(ctx, c.Call, l.lastID)
+		l.bindToCall(ctx, c.Call, l.lastID)
 	}
 	l.hasLiveCalls = true
 	for _, who := range l.tryRequests {
@@ -275,8 +275,8 @@ func (l *Lines) noteExpiry(t time.Time) {
 	}
 }
 
-// moveToCall binds a leased permit to a call actor.
-func (l *Lines) moveToCall(ctx actor.Context, call *actor.PID, id uint64) {
+// bindToCall binds a leased permit to a call actor.
+func (l *Lines) bindToCall(ctx actor.Context, call *actor.PID, id uint64) {
 	k := keyOf(call)
 	l.bound[k] = append(l.bound[k], l.leased[id])
 	l.endLease(l.leased[id])
@@ -303,7 +303,7 @@ func (l *Lines) bindPermit(ctx actor.Context, m BindPermit) {
 		if !p.accelerated {
 			l.minute.addStart(now)
 		}
-		l.moveToCall(ctx, m.Call, p.id)
+		l.bindToCall(ctx, m.Call, p.id)
 		answer = PermitBound{}
 	case slices.ContainsFunc(l.bound[keyOf(m.Call)], func(p *permit) bool { return p.id == m.Permit.ID }):
 		answer = PermitBound{} // repeated bind

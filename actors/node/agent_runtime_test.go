@@ -105,7 +105,7 @@ func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 		case last.Role == "user" && strings.Contains(last.Content, "order seven"):
 			return llmtest.Reply{Calls: []llmtest.Call{{ID: "a", Name: "look_up", Arguments: `{"order":7}`}, {ID: "b", Name: "send_sms", Arguments: `{"body":"x"}`}}}
 		}
-		return llmtest.Words("Hello. What can I do?")
+		return llmtest.ChunkedReply("Hello. What can I do?")
 	})
 	var requests atomic.Pointer[string]
 	far := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +150,7 @@ func TestAgentRepliesWithLanguageModelToolsAndKnowledge(t *testing.T) {
 	for _, a := range actions {
 		assert.NotEqual(t, "send_sms", a["action"])
 	}
-	brief := up.Asked()[len(up.Asked())-1]
+	brief := up.Requests()[len(up.Requests())-1]
 	assert.Contains(t, brief.Messages[0].Content, "You are the desk of a shop.")
 	assert.ElementsMatch(t, []string{"end_call", "look_up"}, brief.Names())
 	transcript, err := h.services().Calls.Transcript(ctx, h.test, id)
@@ -175,9 +175,9 @@ func TestEndedCallIsAnalysedOnceAcrossRestart(t *testing.T) {
 			return llmtest.Reply{Hang: true}
 		}
 		if n%2 == 1 && r.Format != nil {
-			return llmtest.Words("I would say it went well.")
+			return llmtest.ChunkedReply("I would say it went well.")
 		}
-		return llmtest.Words("```json\n" + `{"summary":"They confirmed.","success":true,"success_reason":"A key was pressed.","fields":{"order":7,"mood":"awful","more":1}}` + "\n```")
+		return llmtest.ChunkedReply("```json\n" + `{"summary":"They confirmed.","success":true,"success_reason":"A key was pressed.","fields":{"order":7,"mood":"awful","more":1}}` + "\n```")
 	})
 	ctx := t.Context()
 	w := keyMenuPathway()
@@ -191,7 +191,7 @@ func TestEndedCallIsAnalysedOnceAcrossRestart(t *testing.T) {
 	require.NoError(t, err)
 	id := h.placeCall(agent.ID, "+15005550000")
 	assert.Nil(t, h.waitForCallEnd(id).Analysis, "the call ends before its analysis")
-	h.waitUntil(time.Minute, "the model receives a request", func() bool { return len(up.Asked()) > 0 })
+	h.waitUntil(time.Minute, "the model receives a request", func() bool { return len(up.Requests()) > 0 })
 	h.shutdown()
 	hang.Store(false)
 	h.start()
@@ -211,7 +211,7 @@ func TestEndedCallIsAnalysedOnceAcrossRestart(t *testing.T) {
 
 func TestLanguageModelPlaysTheCallerInATestConversation(t *testing.T) {
 	t.Parallel()
-	h, up := buildWithModels(t, llmtest.Replies(llmtest.Words("Yes, please."), llmtest.Words("Bye. [hang up]"), llmtest.Reply{Hang: true}))
+	h, up := buildWithModels(t, llmtest.Replies(llmtest.ChunkedReply("Yes, please."), llmtest.ChunkedReply("Bye. [hang up]"), llmtest.Reply{Hang: true}))
 	says := func(said ...pathway.Message) string {
 		got, err := h.services().AgentRuntime.PlayCaller(t.Context(), h.test, "You want to come.", said)
 		require.NoError(t, err)
@@ -220,14 +220,14 @@ func TestLanguageModelPlaysTheCallerInATestConversation(t *testing.T) {
 	assert.Equal(t, "Yes, please.", says(pathway.Message{By: pathway.ByAgent, Text: "Will you come?"}))
 	assert.Equal(t, "Bye. [hang up]", says(pathway.Message{By: pathway.ByCaller, Text: "Hello?"}))
 	lines := func(n int) (out []string) {
-		for _, m := range up.Asked()[n].Messages {
+		for _, m := range up.Requests()[n].Messages {
 			out = append(out, m.Role+" "+m.Content)
 		}
 		return out
 	}
 	assert.Equal(t, []string{"system You want to come.", "user Will you come?"}, lines(0), "the agent's questions are user messages for the simulated caller")
 	assert.Equal(t, []string{"system You want to come.", "user (the agent says nothing yet)", "assistant Hello?", "user (the agent says nothing)"}, lines(1))
-	assert.Equal(t, 200, up.Asked()[0].MaxTokens)
+	assert.Equal(t, 200, up.Requests()[0].MaxTokens)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := h.services().AgentRuntime.PlayCaller(ctx, h.test, "You want to come.", nil)

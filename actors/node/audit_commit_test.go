@@ -17,13 +17,13 @@ import (
 	"github.com/callboard/callboard/service/record"
 )
 
-// auditRowObserver records, for each row of the audit log, its resource and whether the commit contains other rows too.
-type auditRowObserver struct {
+// observedActor records, for each row of the audit log, its resource and whether the commit contains other rows too.
+type observedActor struct {
 	mu   sync.Mutex
 	with map[string][]string // by action: "along" or "alone", and the audited resource
 }
 
-func (w *auditRowObserver) observeCommit(c commit.Change, do func() error) error {
+func (w *observedActor) observeCommit(c commit.Change, do func() error) error {
 	err := do()
 	if err != nil { // the commit failed; after a conflict the service repeats it
 		return err
@@ -44,7 +44,7 @@ func (w *auditRowObserver) observeCommit(c commit.Change, do func() error) error
 	return nil
 }
 
-func (w *auditRowObserver) takeObserved() map[string][]string {
+func (w *observedActor) takeObserved() map[string][]string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := w.with
@@ -65,7 +65,7 @@ func (h *fixture) performAudited(action, object, id string, do func(ctx context.
 func TestAuditRowIsPartOfTheCommitOfTheAction(t *testing.T) {
 	t.Parallel()
 	h, m := buildWithStoreFaults(t)
-	d, w := h.services(), &auditRowObserver{with: make(map[string][]string)}
+	d, w := h.services(), &observedActor{with: make(map[string][]string)}
 	m.inject(w.observeCommit, nil)
 	// one performs an action on a resource and checks that its commit contains the audit row. named is the id of the
 	// resource. It is empty if the action creates the resource.
@@ -239,7 +239,7 @@ func TestFailedActionHasNoAuditRowAndRefusedAuditRowIsStoredLater(t *testing.T) 
 func TestAuditRowOfOAuthTokenIsPartOfTheTokenCommit(t *testing.T) {
 	t.Parallel()
 	h, m := buildWithStoreFaults(t)
-	d, w := h.services(), &auditRowObserver{with: make(map[string][]string)}
+	d, w := h.services(), &observedActor{with: make(map[string][]string)}
 	c, u := h.createClientAndUser(domain.RoleAdmin)
 	code := h.createConsentCode(c, u)
 	m.inject(w.observeCommit, nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/callboard/callboard/sip"
 )
 
-// ClaimQuery asks each node of a cluster how well an inbound call or SMS message matches its trunks and numbers.
-type ClaimQuery struct {
+// MatchQuery asks each node of a cluster how well an inbound call or SMS message matches its trunks and numbers.
+type MatchQuery struct {
 	To     string         `json:"to"`             // called number as the trunk writes it; "": asks only whether a trunk has the source address
 	User   string         `json:"user,omitempty"` // digest user name that the caller states; the receiver of the query does not verify it
 	Source netip.AddrPort `json:"source"`         // address that sent the request
@@ -21,7 +21,7 @@ type ClaimQuery struct {
 // FindClaim returns the best claim of the shards of this process: how well a call matches their trunks and numbers.
 // all is false if one of the shards could not answer. A shard without trunks at the source address reads no rows.
 // A draining shard also returns its claim, because it refuses the call itself.
-func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallClaim, all bool) {
+func (s *Router) FindClaim(ctx context.Context, q MatchQuery) (best domain.CallClaim, all bool) {
 	all = true
 	for _, n := range s.all() {
 		c, err := n.findClaim(ctx, q)
@@ -37,7 +37,7 @@ func (s *Router) FindClaim(ctx context.Context, q ClaimQuery) (best domain.CallC
 }
 
 // findClaim returns how well a call matches the trunks and numbers of this node.
-func (n *Node) findClaim(ctx context.Context, q ClaimQuery) (domain.CallClaim, error) {
+func (n *Node) findClaim(ctx context.Context, q MatchQuery) (domain.CallClaim, error) {
 	entries := n.trunkSources.TrunksAt(q.Source)
 	switch {
 	case len(entries) == 0:

@@ -66,21 +66,21 @@ func TestNodeClaimRanksByTrunkAndNumber(t *testing.T) {
 	var board node.Router
 	board.Add(h.node)
 	for name, c := range map[string]struct {
-		query node.ClaimQuery
+		query node.MatchQuery
 		rank  domain.ClaimRank
 		trunk *domain.Trunk
 	}{
-		"number":                                  {node.ClaimQuery{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
-		"number without country code":             {node.ClaimQuery{To: "02079460001", Source: one}, domain.ClaimNumber, open},
-		"catch-all number":                        {node.ClaimQuery{To: "+442079460009", Source: both}, domain.ClaimCatchAll, rest},
-		"number of no trunk":                      {node.ClaimQuery{To: "+442079460009", Source: one}, domain.ClaimSource, open},
-		"known source":                            {node.ClaimQuery{Source: both}, domain.ClaimSource, open},
-		"number of a trunk with digest":           {node.ClaimQuery{To: "02079460002", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
-		"catch-all number of a trunk with digest": {node.ClaimQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnauthenticated, closed},
-		"number, stated user":                     {node.ClaimQuery{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
-		"catch-all number, stated user":           {node.ClaimQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimCatchAll, closed},
-		"user of another trunk":                   {node.ClaimQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
-		"unknown user":                            {node.ClaimQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
+		"number":                                  {node.MatchQuery{To: "+442079460001", Source: both}, domain.ClaimNumber, open},
+		"number without country code":             {node.MatchQuery{To: "02079460001", Source: one}, domain.ClaimNumber, open},
+		"catch-all number":                        {node.MatchQuery{To: "+442079460009", Source: both}, domain.ClaimCatchAll, rest},
+		"number of no trunk":                      {node.MatchQuery{To: "+442079460009", Source: one}, domain.ClaimSource, open},
+		"known source":                            {node.MatchQuery{Source: both}, domain.ClaimSource, open},
+		"number of a trunk with digest":           {node.MatchQuery{To: "02079460002", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
+		"catch-all number of a trunk with digest": {node.MatchQuery{To: "+442079460009", Source: proofs}, domain.ClaimUnauthenticated, closed},
+		"number, stated user":                     {node.MatchQuery{To: "02079460002", User: "carrier", Source: proofs}, domain.ClaimNumber, closed},
+		"catch-all number, stated user":           {node.MatchQuery{To: "1", User: "carrier", Source: proofs}, domain.ClaimCatchAll, closed},
+		"user of another trunk":                   {node.MatchQuery{To: "02079460002", User: "other", Source: proofs}, domain.ClaimSource, nil},
+		"unknown user":                            {node.MatchQuery{To: "02079460002", User: "guess", Source: proofs}, domain.ClaimUnauthenticatedNumber, closed},
 	} {
 		got, all := board.FindClaim(ctx, c.query)
 		assert.True(t, all, name)
@@ -135,7 +135,7 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	id := func(value string) map[string]string { return map[string]string{"x-trunk-id": value} }
 	check := func(to string, fields map[string]string, from netip.AddrPort, rank domain.ClaimRank, want *domain.Trunk) {
 		t.Helper()
-		got, all := board.FindClaim(ctx, node.ClaimQuery{To: to, Source: from, MatchFields: fields})
+		got, all := board.FindClaim(ctx, node.MatchQuery{To: to, Source: from, MatchFields: fields})
 		assert.True(t, all)
 		assert.Equal(t, rank, got.Rank, "%s %v", to, fields)
 		if want != nil {
@@ -158,7 +158,7 @@ func TestTrunkWithHeaderMatchReceivesCallsWithItsHeader(t *testing.T) {
 	number(h.live, "*", plain)
 	check("+442079460008", id("acme"), source, domain.ClaimCatchAll, acme)
 	check("+442079460008", nil, source, domain.ClaimCatchAll, plain)
-	got, _ := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460008", Source: source, MatchFields: id("acme")})
+	got, _ := board.FindClaim(ctx, node.MatchQuery{To: "+442079460008", Source: source, MatchFields: id("acme")})
 	assert.True(t, plain.CreatedAt.Equal(got.Since), "the age of the oldest trunk with a catch-all number decides between workspaces")
 	number(theirs, "+442079460004", foreign)
 	check("+442079460004", id("foreign"), source, domain.ClaimNumber, foreign)
@@ -181,17 +181,17 @@ func TestClaimQueryOfAnUnknownSourceReadsNoStore(t *testing.T) {
 	var board node.Router
 	board.Add(h.node)
 	ctx := context.WithValue(t.Context(), claimQueryKey{}, true)
-	got, all := board.FindClaim(ctx, node.ClaimQuery{To: "+442079460001", Source: stranger})
+	got, all := board.FindClaim(ctx, node.MatchQuery{To: "+442079460001", Source: stranger})
 	assert.True(t, all)
 	assert.Equal(t, domain.CallClaim{}, got)
 	assert.Zero(t, store.reads.Load())
-	_, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460001", Source: known})
+	_, all = board.FindClaim(ctx, node.MatchQuery{To: "+442079460001", Source: known})
 	assert.True(t, all)
 	assert.Positive(t, store.reads.Load())
 	store.away.Store(true)
-	_, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460002", Source: known})
+	_, all = board.FindClaim(ctx, node.MatchQuery{To: "+442079460002", Source: known})
 	assert.False(t, all)
-	got, all = board.FindClaim(ctx, node.ClaimQuery{To: "+442079460002", Source: stranger})
+	got, all = board.FindClaim(ctx, node.MatchQuery{To: "+442079460002", Source: stranger})
 	assert.True(t, all, "without the store, too")
 	assert.Equal(t, domain.CallClaim{}, got)
 }
@@ -220,12 +220,12 @@ func TestClaimErrorOfOneShardLeavesTheClaimsOfOthers(t *testing.T) {
 			board.Add(h.node)
 		}
 		store.away.Store(true)
-		got, all := board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
+		got, all := board.FindClaim(ctx, node.MatchQuery{To: to, Source: source})
 		assert.False(t, all, to)
 		assert.Equal(t, domain.ClaimCatchAll, got.Rank, to)
 		assert.Equal(t, created.ID, got.TrunkID, to)
 		store.away.Store(false)
-		_, all = board.FindClaim(ctx, node.ClaimQuery{To: to, Source: source})
+		_, all = board.FindClaim(ctx, node.MatchQuery{To: to, Source: source})
 		assert.True(t, all, to)
 	}
 }

@@ -19,7 +19,7 @@ type callEngines struct {
 }
 
 // hasModel reports whether a language model is configured for an agent.
-func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.For(l)) > 0 }
+func (e *callEngines) hasModel(l *domain.AgentLLM) bool { return len(e.models.EnginesFor(l)) > 0 }
 
 // Engines returns the capabilities of the engines of a script. The validation of a pathway compares its nodes with
 // them.

@@ -157,7 +157,7 @@ func (h *fixture) storePersonalData() (over, draft string) {
 		&domain.Transcript{CallID: others.ID, WorkspaceID: ws, Status: "ready", Text: "my sister has 500-555-3311", Segments: []domain.Segment{{Text: "my sister has 500-555-3311"}}},
 		&domain.Message{Meta: id(domain.PrefixMessage, 1), Direction: domain.Outbound, From: "+15005550100", To: erasedPhone, Body: "hello", Status: domain.MessageDelivered},
 		&domain.Message{Meta: id(domain.PrefixMessage, 2), Direction: domain.Inbound, From: otherPhone, To: "+15005550100", Body: "call 1-500-555-3311", Status: domain.MessageReceived},
-		&domain.Texting{Meta: id(domain.PrefixConversation, 1), Number: "+15005550100", Contact: erasedPhone, Status: domain.TextingClosed, Notes: "Ada"},
+		&domain.SMSConversation{Meta: id(domain.PrefixConversation, 1), Number: "+15005550100", Contact: erasedPhone, Status: domain.SMSConversationClosed, Notes: "Ada"},
 		&domain.AuditEntry{Meta: id(domain.PrefixAudit, 1), Type: "admin", Action: "dnc_list.entry_deleted", Resource: domain.Resource{Type: "dnc_list", ID: erasedPhone}},
 	}})
 	require.NoError(h, err)

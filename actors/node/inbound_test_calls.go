@@ -12,10 +12,10 @@ import (
 // TestCalls returns the registry of test calls, which the API requests from the test carrier.
 func (r *inboundCalls) TestCalls() *testcalls.Registry { return &r.testCalls }
 
-// orderedTestCall returns the number of a test call, which was requested for an agent. It returns nil if the INVITE is
+// findTestCallNumber returns the number of a test call, which was requested for an agent. It returns nil if the INVITE is
 // no test call. A test call reaches only its agent: without a test trunk in the agent's workspace the error is
 // inbound.ErrNoNumber.
-func (r *inboundCalls) orderedTestCall(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
+func (r *inboundCalls) findTestCallNumber(in *sip.Incoming) (*domain.PhoneNumber, trunk.Entry, error) {
 	o, _ := r.testCalls.Order(in.Header[testcarrier.TestHeader])
 	if o.AgentID == "" || in.PhoneID != "" {
 		return nil, trunk.Entry{}, nil

@@ -446,17 +446,17 @@ func (n *Node) observeMessages(name string, producer actor.Producer) actor.Produ
 	if before == nil {
 		return producer
 	}
-	return func() actor.Actor { return &auditRowObserver{Actor: producer(), beforeMessage: before} }
+	return func() actor.Actor { return &observedActor{Actor: producer(), beforeMessage: before} }
 }
 
-// auditRowObserver wraps an actor and calls Config.BeforeMessage before each message.
-type auditRowObserver struct {
+// observedActor wraps an actor and calls Config.BeforeMessage before each message.
+type observedActor struct {
 	actor.Actor
 	beforeMessage func(msg any)
 }
 
 // Receive implements actor.Actor.
-func (w *auditRowObserver) Receive(ctx actor.Context) {
+func (w *observedActor) Receive(ctx actor.Context) {
 	w.beforeMessage(ctx.Message())
 	w.Actor.Receive(ctx)
 }

@@ -62,7 +62,7 @@ func (h *fixture) messagesTo(to string) (out []*domain.Message) {
 	return l.Data
 }
 
-func (h *fixture) textConversations(contact string) []*domain.Texting {
+func (h *fixture) textConversations(contact string) []*domain.SMSConversation {
 	h.Helper()
 	l, err := h.services().SMS.ListConversations(h.Context(), h.test, sms.ConversationQuery{PageQuery: record.PageQuery{Limit: 100}, Contact: contact})
 	require.NoError(h, err)
@@ -112,9 +112,9 @@ func (h *fixture) createCountingTool() (*countingTool, domain.Node) {
 }
 
 // textConversationOf returns the text conversation that a commit stores. It returns nil if the commit stores none.
-func textConversationOf(c commit.Change) *domain.Texting {
+func textConversationOf(c commit.Change) *domain.SMSConversation {
 	for _, r := range c.Puts {
-		if t, ok := r.(*domain.Texting); ok {
+		if t, ok := r.(*domain.SMSConversation); ok {
 			return t
 		}
 	}

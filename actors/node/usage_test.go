@@ -64,14 +64,14 @@ func TestAttemptIsBilledByMonthAndPlanOfItsOpening(t *testing.T) {
 	u, err := d.Usage.Usage(ctx, h.live, usageDays("2026-03-01", "2026-04-30"))
 	require.NoError(t, err)
 	brief := map[string][]any{}
-	note := func(name string, x billing.Used) {
+	note := func(name string, x billing.UsageTotals) {
 		brief[name] = []any{x.Attempts, x.Included, x.Overage, x.Amount.Amount, x.Minutes}
 	}
 	for _, m := range u.Months {
-		note(m.Month, m.Used)
+		note(m.Month, m.UsageTotals)
 	}
 	for _, m := range u.Days {
-		note(m.Day, m.Used)
+		note(m.Day, m.UsageTotals)
 	}
 	note("total", u.Total)
 	assert.Equal(t, map[string][]any{

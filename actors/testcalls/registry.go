@@ -7,9 +7,9 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// Order is the API request for a test call. The INVITE of the call contains the mark of the order, a unique string, in
+// TestCallRequest is the API request for a test call. The INVITE of the call contains the mark of the order, a unique string, in
 // the header testcarrier.TestHeader.
-type Order struct {
+type TestCallRequest struct {
 	WorkspaceID string
 	AgentID     string               // agent that answers; "": the agent of the called number
 	Number      string               // called number in the call record if AgentID is set
@@ -25,7 +25,7 @@ type Registry struct {
 }
 
 type entry struct {
-	Order
+	TestCallRequest
 
 	arrived chan string // delivers the ID of the call
 	callID  string      // ID of the call whose transcript is delivered; "": none yet
@@ -33,8 +33,8 @@ type entry struct {
 
 // Add registers an order under its mark, the string in the header of the INVITE. arrived receives the ID of the call
 // once its actor runs. remove deletes the order.
-func (r *Registry) Add(mark string, o Order) (arrived <-chan string, remove func()) {
-	e := &entry{Order: o, arrived: make(chan string, 1)}
+func (r *Registry) Add(mark string, o TestCallRequest) (arrived <-chan string, remove func()) {
+	e := &entry{TestCallRequest: o, arrived: make(chan string, 1)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.orders == nil {
@@ -48,15 +48,15 @@ func (r *Registry) Add(mark string, o Order) (arrived <-chan string, remove func
 	}
 }
 
-// Order returns the order that was added under a mark. The second result is false if there is none.
-func (r *Registry) Order(mark string) (Order, bool) {
+// TestCallRequest returns the order that was added under a mark. The second result is false if there is none.
+func (r *Registry) Order(mark string) (TestCallRequest, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, ok := r.orders[mark]
 	if !ok {
-		return Order{}, false
+		return TestCallRequest{}, false
 	}
-	return e.Order, true
+	return e.TestCallRequest, true
 }
 
 // AssignCall assigns a call to an order before the conversation starts. From then on the order's OnSegment receives

@@ -13,7 +13,7 @@ func TestOrderIsRemovedWhenItsCallArrives(t *testing.T) {
 	t.Parallel()
 	var r testcalls.Registry
 	watched := 0
-	arrived, remove := r.Add("test_1", testcalls.Order{WorkspaceID: "ws_1", AgentID: "agent_1", OnSegment: func(domain.Segment) { watched++ }})
+	arrived, remove := r.Add("test_1", testcalls.TestCallRequest{WorkspaceID: "ws_1", AgentID: "agent_1", OnSegment: func(domain.Segment) { watched++ }})
 	defer remove()
 	o, ok := r.Order("test_1")
 	assert.True(t, ok)
@@ -41,7 +41,7 @@ func TestCancelledOrderLeavesNoWatcher(t *testing.T) {
 		"arrived":  func(r *testcalls.Registry) { r.AssignCall("test_1", "call_1"); r.ReportArrival("test_1", "call_1") },
 	} {
 		var r testcalls.Registry
-		arrived, _ := r.Add("test_1", testcalls.Order{OnSegment: watch})
+		arrived, _ := r.Add("test_1", testcalls.TestCallRequest{OnSegment: watch})
 		happened(&r)
 		r.Cancel("test_1", arrived)
 		assert.Nil(t, r.Watcher("call_1"), name)

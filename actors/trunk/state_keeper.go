@@ -190,7 +190,7 @@ func (k *stateKeeper) answerFlushes(ctx actor.Context) {
 func (b *trunkState) savedState(alarmsSentAt map[string]time.Time, now time.Time) domain.TrunkState {
 	s := domain.TrunkState{
 		TrunkID: b.trunk.ID, WorkspaceID: b.trunk.WorkspaceID, BackoffUntil: b.backoffUntil, BackoffDelay: b.backoffTime, LastError: b.lastErr,
-		ActiveAlarms: maps.Clone(b.raisedAlarms), AlarmsReportedAt: make(map[string]time.Time), Minutes: b.record.Minutes(now),
+		ActiveAlarms: maps.Clone(b.raisedAlarms), AlarmsReportedAt: make(map[string]time.Time), Minutes: b.statistics.Minutes(now),
 		InboundCalls: b.inboundCalls, InboundRefusals: maps.Clone(b.inboundRefusals),
 	}
 	for measure := range b.raisedAlarms {
@@ -210,13 +210,13 @@ func (b *trunkState) savedState(alarmsSentAt map[string]time.Time, now time.Time
 
 // restoreState adds a stored state to the state of the trunk. Observations of this process take precedence over it.
 func (b *trunkState) restoreState(s *domain.TrunkState, now time.Time) {
-	b.record.AddMinutes(s.Minutes, now)
+	b.statistics.AddMinutes(s.Minutes, now)
 	b.inboundCalls += s.InboundCalls
 	for why, n := range s.InboundRefusals {
 		b.inboundRefusals[why] += n
 	}
 	if b.backoffUntil.IsZero() {
-		b.backoffUntil, b.backoffTime = limitRest(s.BackoffUntil, now), s.BackoffDelay
+		b.backoffUntil, b.backoffTime = limitPause(s.BackoffUntil, now), s.BackoffDelay
 	}
 	if b.lastErr == "" {
 		b.lastErr = s.LastError
@@ -232,14 +232,14 @@ func (b *trunkState) restoreState(s *domain.TrunkState, now time.Time) {
 			continue
 		}
 		h.failures, h.lastSucceeded, h.lastErr = x.Failures, x.Good, x.LastError
-		h.outUntil, h.restUntil = limitRest(x.OutUntil, now), limitRest(x.RestsUntil, now)
+		h.outUntil, h.restUntil = limitPause(x.OutUntil, now), limitPause(x.RestsUntil, now)
 		b.publishHealth(x.Key, h)
 	}
 }
 
-// limitRest limits a stored time until which a trunk or target is not used. The clock may have been set back since, so
+// limitPause limits a stored time until which a trunk or target is not used. The clock may have been set back since, so
 // that this time could be far in the future.
-func limitRest(until, now time.Time) time.Time {
+func limitPause(until, now time.Time) time.Time {
 	if limit := now.Add(maxRetryAfter); until.After(limit) {
 		return limit
 	}

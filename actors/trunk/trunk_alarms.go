@@ -41,7 +41,7 @@ func (l *trunkAlarms) check(ctx actor.Context, b *trunkState, now time.Time) {
 	if a.MinASR <= 0 && a.MinACDSeconds <= 0 && a.MaxShortCallShare <= 0 && len(b.raisedAlarms) == 0 {
 		return
 	}
-	breaches := routing.FindBreaches(b.record.Totals(now), a)
+	breaches := routing.FindBreaches(b.statistics.Totals(now), a)
 	on := make(map[string]bool, len(breaches))
 	for _, x := range breaches {
 		on[string(x.Measure)] = true

@@ -44,7 +44,7 @@ func (l *trunkList) recentCalls(window time.Duration) RecentCalls {
 	now := time.Now()
 	for _, b := range l.states {
 		if b.trunk.Environment == domain.Live {
-			attempts, answered := b.record.CountSince(now, window)
+			attempts, answered := b.statistics.CountSince(now, window)
 			sum.Attempts += attempts
 			sum.Answered += answered
 		}

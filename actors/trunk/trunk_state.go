@@ -38,7 +38,7 @@ type trunkState struct {
 	health          map[string]*health
 	resolved        map[domain.Proxy][]resolve.Target // resolved addresses by proxy
 	usedSinceLookup bool                              // used since the last look-up of its host names
-	record          routing.CallStatistics
+	statistics      routing.CallStatistics
 	raisedAlarms    map[string]time.Time // active alarms, with the time when they were raised
 	lastErr         string
 	inboundCalls    uint64
@@ -215,7 +215,7 @@ func (b *trunkState) takeSlot(now time.Time) {
 func (b *trunkState) applyResult(m *LegResult, now time.Time) {
 	switch {
 	case m.Answered:
-		b.record.CountAnswered(now)
+		b.statistics.CountAnswered(now)
 		b.markWorking(m.Key)
 		return
 	case m.Verdict.Throttled && !m.Redirected:
@@ -230,7 +230,7 @@ func (b *trunkState) applyResult(m *LegResult, now time.Time) {
 	default:
 		b.markWorking(m.Key) // busy, no answer or declined: the trunk works
 	}
-	b.record.CountRefused(string(m.Verdict.Reason), now)
+	b.statistics.CountRefused(string(m.Verdict.Reason), now)
 }
 
 func responseText(f outcome.Final) string {
@@ -329,7 +329,7 @@ func (b *trunkState) apiState(now time.Time, waiting int) State {
 	case out > 0 || h.BackoffUntil != nil || len(b.raisedAlarms) > 0:
 		h.Status = "degraded"
 	}
-	s := b.record.Totals(now)
+	s := b.statistics.Totals(now)
 	q := domain.TrunkQuality{
 		WindowSeconds: int(routing.StatisticsWindow / time.Second), Attempts: s.Attempts, Answered: s.Answered, ASR: s.ASR(),
 		ACDSeconds: s.ACD().Seconds(), ShortCalls: s.Short, ShortCallShare: s.ShortShare(), Refusals: s.RefusalsByReason(),

@@ -456,7 +456,7 @@ func (t *Trunks) onCallEnded(ctx actor.Context, m *CallEnded) {
 	t.keeper.scheduleSave(ctx)
 	if b := t.trunks.byID(m.TrunkID); b != nil {
 		t.markChanged(ctx, b)
-		b.record.CountEnded(m.Talked, routing.ShortCallLimit(b.trunk.Alarms), now)
+		b.statistics.CountEnded(m.Talked, routing.ShortCallLimit(b.trunk.Alarms), now)
 		t.alarms.check(ctx, b, now)
 	}
 	t.serveWaiting(ctx) // the reservation of the call is released

@@ -153,7 +153,7 @@ func TestEndpointHealthWritesAreRateLimited(t *testing.T) {
 
 func TestSendWindowGrowsByOneAndShrinksByHalf(t *testing.T) {
 	t.Parallel()
-	w := sendWindow{limit: 3}
+	w := requestLimiter{limit: 3}
 	for range 9 {
 		w.increaseLimit(6)
 	}
@@ -194,7 +194,7 @@ func TestDeliveryQueueTracksFirstParkedRetry(t *testing.T) {
 		q.add(&queuedItem{row: &domain.Delivery{EventID: id, State: domain.DeliveryRetrying, DueAt: &due}})
 	}
 	for _, it := range q.takeLast(2) {
-		q.park(it)
+		q.forgetRetry(it)
 	}
 	assert.Equal(t, noon.Add(2*time.Minute), q.parkedUntil)
 	assert.Equal(t, noon, q.nextDue())

@@ -55,11 +55,11 @@ func (q *deliveryQueue) add(it *queuedItem) {
 	q.ready = append(q.ready, it)
 }
 
-// hasFirst reports whether takeFirst would return a delivery.
-func (q *deliveryQueue) hasFirst() bool { return len(q.urgent)+len(q.ready) > 0 }
+// hasFirstAttempt reports whether takeFirstAttempt would return a delivery.
+func (q *deliveryQueue) hasFirstAttempt() bool { return len(q.urgent)+len(q.ready) > 0 }
 
-// takeFirst removes and returns the delivery whose first attempt is next. It returns nil if there is none.
-func (q *deliveryQueue) takeFirst() *queuedItem {
+// takeFirstAttempt removes and returns the delivery whose first attempt is next. It returns nil if there is none.
+func (q *deliveryQueue) takeFirstAttempt() *queuedItem {
 	from := &q.ready
 	if len(q.urgent) > 0 {
 		from = &q.urgent
@@ -74,8 +74,8 @@ func (q *deliveryQueue) takeFirst() *queuedItem {
 	return it
 }
 
-// returnFirst puts a delivery from takeFirst back to the front of the queue, because its request was not sent.
-func (q *deliveryQueue) returnFirst(it *queuedItem) {
+// returnFirstAttempt puts a delivery from takeFirstAttempt back to the front of the queue, because its request was not sent.
+func (q *deliveryQueue) returnFirstAttempt(it *queuedItem) {
 	q.urgent = append([]*queuedItem{it}, q.urgent...)
 	q.queued++
 }
@@ -115,8 +115,8 @@ func (q *deliveryQueue) nextDue() time.Time {
 // removeSettled removes a delivery that needs no further attempt.
 func (q *deliveryQueue) removeSettled(eventID string) { delete(q.known, eventID) }
 
-// park forgets a retry that takeLast has removed. The endpoint reads it from the store when it is due.
-func (q *deliveryQueue) park(it *queuedItem) {
+// forgetRetry forgets a retry that takeLast has removed. The endpoint reads it from the store when it is due.
+func (q *deliveryQueue) forgetRetry(it *queuedItem) {
 	delete(q.known, it.row.EventID)
 	if due := it.dueAt(); q.parkedUntil.IsZero() || due.Before(q.parkedUntil) {
 		q.parkedUntil = due

@@ -87,7 +87,7 @@ type endpoint struct {
 	queue    *deliveryQueue
 	reader   deliveryReader
 	results  resultBuffer
-	sends    sendWindow
+	sends    requestLimiter
 	health   endpointHealth
 	tests    testRequests
 	backoff  storeBackoff
@@ -168,7 +168,7 @@ func New(cfg Config) actor.Producer {
 		}
 		return &endpoint{
 			cfg: cfg, log: cfg.Log.With(slog.String("webhook_id", cfg.ID)), signers: new(webhook.SecretSigners),
-			queue: newDeliveryQueue(), reader: newDeliveryReader(), results: newResultBuffer(), sends: sendWindow{limit: max(1, float64(cfg.Concurrency)/2)},
+			queue: newDeliveryQueue(), reader: newDeliveryReader(), results: newResultBuffer(), sends: requestLimiter{limit: max(1, float64(cfg.Concurrency)/2)},
 		}
 	}
 }
@@ -288,7 +288,7 @@ func (e *endpoint) dispatchRetries(ctx actor.Context, now time.Time) (waits bool
 }
 
 func (e *endpoint) dispatchFirsts(ctx actor.Context, k sendKind, now time.Time) (waits bool) {
-	for !e.results.isFull() && e.sends.firsts < int(e.sends.limit) && e.queue.hasFirst() {
+	for !e.results.isFull() && e.sends.firsts < int(e.sends.limit) && e.queue.hasFirstAttempt() {
 		if e.areFirstsHeld() && (e.sends.firsts > 0 || e.sends.probeAt.After(now)) {
 			return false
 		}
@@ -297,7 +297,7 @@ func (e *endpoint) dispatchFirsts(ctx actor.Context, k sendKind, now time.Time) 
 		}
 		e.sends.probeAt = now.Add(probeInterval)
 		e.sends.firsts++
-		e.send(ctx, e.queue.takeFirst(), k)
+		e.send(ctx, e.queue.takeFirstAttempt(), k)
 	}
 	return false
 }
@@ -344,7 +344,7 @@ func (e *endpoint) onAttemptDone(m attemptDone) {
 	if m.result.err != nil { // nothing was sent: the event could not be read
 		e.storeFailed("an event could not be read", m.result.err)
 		if first {
-			e.queue.returnFirst(m.item)
+			e.queue.returnFirstAttempt(m.item)
 		} else {
 			e.queue.addRetry(m.item)
 		}
@@ -366,7 +366,7 @@ func (e *endpoint) onAttemptDone(m attemptDone) {
 	}
 }
 
-// attempt is the input of one delivery attempt. The data is copied, because the attempt runs outside of the actor.
+// testRequest is the input of one delivery testRequest. The data is copied, because the testRequest runs outside of the actor.
 type attempt struct {
 	cfg     Config
 	webhook *domain.Webhook

@@ -14,7 +14,7 @@ func (e *endpoint) parkRetries() {
 			e.queue.addRetry(it)
 			continue
 		}
-		e.queue.park(it)
+		e.queue.forgetRetry(it)
 	}
 }
 

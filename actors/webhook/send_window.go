@@ -2,9 +2,9 @@ package webhook
 
 import "time"
 
-// sendWindow counts the running requests to one endpoint and limits them. Each success increases the limit of first
+// requestLimiter counts the running requests to one endpoint and limits them. Each success increases the limit of first
 // attempts by one, and each failure halves it.
-type sendWindow struct {
+type requestLimiter struct {
 	slots   *sendSlots
 	waiting [sendKinds]bool // kinds that wait for a slot of the pool
 	firsts  int             // number of running first attempts
@@ -14,10 +14,10 @@ type sendWindow struct {
 }
 
 // count returns the number of running requests.
-func (w *sendWindow) count() int { return w.firsts + w.retries }
+func (w *requestLimiter) count() int { return w.firsts + w.retries }
 
 // requestEnded counts one running request less. first says whether it was a first attempt.
-func (w *sendWindow) requestEnded(first bool) {
+func (w *requestLimiter) requestEnded(first bool) {
 	if first {
 		w.firsts--
 	} else {
@@ -25,13 +25,13 @@ func (w *sendWindow) requestEnded(first bool) {
 	}
 }
 
-func (w *sendWindow) increaseLimit(most int) { w.limit = min(w.limit+1, float64(most)) }
+func (w *requestLimiter) increaseLimit(most int) { w.limit = min(w.limit+1, float64(most)) }
 
-func (w *sendWindow) halveLimit() { w.limit = max(w.limit/2, 1) }
+func (w *requestLimiter) halveLimit() { w.limit = max(w.limit/2, 1) }
 
 // setWaiting records for which kinds of requests a delivery waits for a slot. For the other kinds it leaves the waiting
 // queues of the pool.
-func (w *sendWindow) setWaiting(waits [sendKinds]bool) {
+func (w *requestLimiter) setWaiting(waits [sendKinds]bool) {
 	for k, waited := range w.waiting {
 		if waited && !waits[k] {
 			w.slots.cancelWait(sendKind(k))

@@ -76,7 +76,7 @@ func (e *endpoint) nextWakeUp(now time.Time) (at time.Time) {
 	if e.queue.parkedUntil.After(now) {
 		soonest(e.queue.parkedUntil)
 	}
-	if e.areFirstsHeld() && e.sends.firsts == 0 && e.queue.hasFirst() && !e.sends.waiting[e.firstKind()] {
+	if e.areFirstsHeld() && e.sends.firsts == 0 && e.queue.hasFirstAttempt() && !e.sends.waiting[e.firstKind()] {
 		soonest(e.sends.probeAt)
 	}
 	return at

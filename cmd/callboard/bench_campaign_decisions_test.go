@@ -110,7 +110,7 @@ func ownCPUTime(b testing.TB) time.Duration {
 
 // measureAttempts measures the cost of call attempts in a campaign with a number of contacts. With busy it measures only
 // the decisions, otherwise all work of the campaign actor. created is the number of attempts, grew the number of
-// allocated bytes. cost does not include garbage collection, which is random for so few attempts.
+// allocatedBytes bytes. cost does not include garbage collection, which is random for so few attempts.
 func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created int, cost time.Duration, grew uint64) {
 	b.Helper()
 	runtime.GC()
@@ -123,7 +123,7 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created i
 	}, 100_000))
 	lists := dnc.New(fakeStore{contacts}, nil, slog.New(slog.DiscardHandler))
 	lists.AddEmptyList("ws", domain.DefaultDNCID("ws", domain.Live))
-	began, before := ownCPUTime(b), allocated()
+	began, before := ownCPUTime(b), allocatedBytes()
 	c := sys.Root.Spawn(mailbox.Props(func() actor.Actor {
 		return campaign.New(campaign.Config{
 			Workspace: "ws", CampaignID: fakeCampaignID, Boot: "boot", Store: fakeStore{contacts}, Trunks: others, Calls: others, Numbers: others, DNCRegistry: lists,
@@ -137,27 +137,27 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created i
 		require.True(b, time.Now().Before(end), "%d calls of %d", calls.Load(), attempts)
 		time.Sleep(time.Millisecond)
 		if first == 0 && calls.Load() > 0 { // the time to load the campaign is not measured
-			first, began, before = int(calls.Load()), ownCPUTime(b), allocated()
+			first, began, before = int(calls.Load()), ownCPUTime(b), allocatedBytes()
 			until = min(contacts, first+attempts)
 		}
 	}
-	created, cost, grew = int(calls.Load())-first, ownCPUTime(b)-began, allocated()-before
+	created, cost, grew = int(calls.Load())-first, ownCPUTime(b)-began, allocatedBytes()-before
 	sys.Root.Poison(c)
 	sys.Root.Poison(others)
 	sys.Shutdown()
 	return created, cost, grew
 }
 
-// allocated returns the number of bytes that this process has allocated so far.
-func allocated() uint64 {
+// allocatedBytes returns the number of bytes that this process has allocatedBytes so far.
+func allocatedBytes() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// garbage returns the CPU time, in nanoseconds, of the garbage collection of one allocated byte. It assumes one
+// gcCostPerByte returns the CPU time, in nanoseconds, of the gcCostPerByte collection of one allocated byte. It assumes one
 // collection after each 64 MB.
-func garbage(b testing.TB) float64 {
+func gcCostPerByte(b testing.TB) float64 {
 	b.Helper()
 	const gathers, times = 64 << 20, 5
 	runtime.GC()
@@ -181,7 +181,7 @@ func decisions(b *testing.B, what, goal string, busy bool) {
 	b.Helper()
 	var figures []string
 	worst, least := time.Duration(0), time.Hour
-	collected := garbage(b)
+	collected := gcCostPerByte(b)
 	for _, size := range []int{1_000, 30_000, *benchContacts} {
 		created, cost, grew := 0, time.Duration(0), uint64(0)
 		for created < 10_000 {

@@ -123,8 +123,8 @@ func (c *measuredCluster) cpuTime() (sum time.Duration) {
 func (c *measuredCluster) addUsage(u *usage, before time.Duration) {
 	c.b.Helper()
 	u.cpu = c.cpuTime() - before
-	u.ours = u.cpu.Seconds() / u.elapsed.Seconds()
-	u.others = max(u.others-u.ours, 0)
+	u.serviceCores = u.cpu.Seconds() / u.elapsed.Seconds()
+	u.others = max(u.others-u.serviceCores, 0)
 }
 
 // tenantsByShard creates n workspaces, whose ids select random shards. It returns one workspace for each shard that has
@@ -187,7 +187,7 @@ func BenchmarkClusterIdle(b *testing.B) {
 	}
 	of := fmt.Sprintf(" of three nodes, %d shards, four workspaces", clusterShards)
 	benchResults.add("Memory idle"+of, "", strings.Join(each, ", "), false, &u)
-	benchResults.add("CPU idle"+of, "", fmt.Sprintf("%.1f ms a second a node; Redis %.1f ms a second", 1000*u.ours/3, 1000*redis.Seconds()/u.elapsed.Seconds()), false, nil)
+	benchResults.add("CPU idle"+of, "", fmt.Sprintf("%.1f ms a second a node; Redis %.1f ms a second", 1000*u.serviceCores/3, 1000*redis.Seconds()/u.elapsed.Seconds()), false, nil)
 	benchResults.add("At Redis, idle,"+of, "", fmt.Sprintf("%.0f commands a second, with those of scripts; %.1f KB a second in, %.1f KB out",
 		rate("total_commands_processed"), rate("total_net_input_bytes")/1024, rate("total_net_output_bytes")/1024), false, nil)
 }
@@ -238,8 +238,8 @@ func (a *apiLoadResult) addRound(u apiLoadResult, rounds int) {
 	a.times = append(a.times, u.times...)
 	a.elapsed += u.elapsed
 	a.cpu += u.cpu
-	a.ours += u.ours / float64(rounds)
-	a.far += u.far / float64(rounds)
+	a.serviceCores += u.serviceCores / float64(rounds)
+	a.peerCores += u.peerCores / float64(rounds)
 	a.others += u.others / float64(rounds)
 }
 

@@ -149,8 +149,8 @@ func callRows() []func() commit.Change {
 // stopForThisProcess ends a measurement in which this test process does the work of the service.
 func (w *cpuStopwatch) stopForThisProcess() usage {
 	u := w.stop()
-	u.cpu = time.Duration(u.far * float64(u.elapsed))
-	u.ours, u.far = u.far, 0
+	u.cpu = time.Duration(u.peerCores * float64(u.elapsed))
+	u.serviceCores, u.peerCores = u.peerCores, 0
 	return u
 }
 

@@ -72,7 +72,7 @@ func (t *talkerProcess) sendCommand(b testing.TB, command string) (h turnReport)
 // newServiceWithInstantEngines starts a service whose speech engines and language model answer at once.
 func newServiceWithInstantEngines(b *testing.B) *service {
 	b.Helper()
-	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.Words("Go on. ") })
+	engines, model := enginetest.New(b), llmtest.New(b, func(int, *llmtest.Request) llmtest.Reply { return llmtest.ChunkedReply("Go on. ") })
 	engines.SetResponses(func(int, string) enginetest.Answer { return enginetest.Answer{Say: longPrompt()} })
 	dir := b.TempDir()
 	key, path := filepath.Join(dir, "key"), filepath.Join(dir, "engines.yaml")
@@ -104,8 +104,8 @@ func repeatingPathway(prompt string) object {
 	}
 }
 
-// conversationAgent returns a pathway in which a language model conducts the conversation.
-func conversationAgent() object {
+// conversationPathway returns a pathway in which a language model conducts the conversation.
+func conversationPathway() object {
 	return object{
 		"name": "conversing", "start": "talk",
 		"nodes": []object{{"id": "hello", "type": "say", "prompt": "Go on."}, {"id": "talk", "type": "converse", "prompt": "Talk.", "timeout_seconds": 30, "max_turns": 500}, {"id": "bye", "type": "end"}},
@@ -130,7 +130,7 @@ func BenchmarkTurns(b *testing.B) {
 	b.Run("model", func(b *testing.B) {
 		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
 		s.createTrunkForAllNumbers(far.port)
-		agent := s.createAgent(conversationAgent())
+		agent := s.createAgent(conversationPathway())
 		reportTurns(b, s, far, agent, 1, "engines for speech and a model")
 		reportTurns(b, s, far, agent, 200, "engines for speech and a model")
 	})

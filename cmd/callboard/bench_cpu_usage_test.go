@@ -28,9 +28,9 @@ type cpuStopwatch struct {
 // usage is the result of a cpuStopwatch. ours, far and others are average numbers of CPU cores: of the service, of the
 // test with its peers, and of all other processes.
 type usage struct {
-	elapsed           time.Duration
-	cpu               time.Duration // CPU time of the service
-	ours, far, others float64
+	elapsed                         time.Duration
+	cpu                             time.Duration // CPU time of the service
+	serviceCores, peerCores, others float64
 }
 
 func startStopwatch(b testing.TB, ours int, far ...int) *cpuStopwatch {
@@ -62,7 +62,7 @@ func (w *cpuStopwatch) stop() usage {
 	}
 	whole := u.elapsed.Seconds()
 	u.cpu = now[0]
-	u.ours, u.far = now[0].Seconds()/whole, now[1].Seconds()/whole
+	u.serviceCores, u.peerCores = now[0].Seconds()/whole, now[1].Seconds()/whole
 	u.others = max((now[2]-now[0]-now[1]).Seconds()/whole, 0)
 	return u
 }

@@ -116,7 +116,7 @@ func largestCall(ws, campaign string, c *domain.Call, calls int) commit.Change {
 	c.Latency = domain.LatencyOf(turns)
 	c.Quality = &domain.Quality{Codec: "PCMU", MOS: 4.3}
 	for i := range 40 {
-		c.Quality.Stretches = append(c.Quality.Stretches, domain.QualityStretch{AtMs: int64(i) * 45_000, ForMs: 45_000, MOS: 4.3, JitterMs: 2.5, LossPercent: 0.12, RoundTripMs: 31.5})
+		c.Quality.Stretches = append(c.Quality.Stretches, domain.QualityInterval{AtMs: int64(i) * 45_000, ForMs: 45_000, MOS: 4.3, JitterMs: 2.5, LossPercent: 0.12, RoundTripMs: 31.5})
 	}
 	c.Variables = map[string]string{}
 	for i := range 50 {

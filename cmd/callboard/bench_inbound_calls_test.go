@@ -116,7 +116,7 @@ func measureSIPLayer(b *testing.B) {
 	require.NoError(b, err)
 	require.NoError(b, alone.Start())
 	b.Cleanup(func() { _ = in.Close(); _ = alone.Wait() })
-	localURL(b, port)
+	awaitUDPPort(b, port)
 	measureCallsInto(b, alone.Process.Pid, port, 500, inboundRate) // warm-up
 	l := measureCallsInto(b, alone.Process.Pid, port, inboundCalls, inboundRate)
 	benchResults.add("CPU per 1000 inbound calls, SIP layer alone", "≤ 0.30 s", l.describe(), l.cpuPer1000() <= 0.30 && l.failed == 0, &l.usage)
@@ -165,8 +165,8 @@ func (l inboundLoad) describe() string {
 	return fmt.Sprintf("%.2f s at %.0f calls/s, %d failed, %d repeated", l.cpuPer1000(), l.rate, l.failed, l.retransmitted)
 }
 
-// localURL waits until a process listens on a UDP port of the loopback address.
-func localURL(b testing.TB, port int) {
+// awaitUDPPort waits until a process listens on a UDP port of the loopback address.
+func awaitUDPPort(b testing.TB, port int) {
 	b.Helper()
 	require.Eventually(b, func() bool {
 		table, err := os.ReadFile("/proc/net/udp")

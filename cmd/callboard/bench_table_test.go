@@ -37,7 +37,7 @@ type benchRow struct {
 func (r *benchTable) add(what, goal, figure string, met bool, u *usage) {
 	used := "–"
 	if u != nil {
-		used = fmt.Sprintf("%.2f / %.2f / %.2f", u.ours, u.far, u.others)
+		used = fmt.Sprintf("%.2f / %.2f / %.2f", u.serviceCores, u.peerCores, u.others)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

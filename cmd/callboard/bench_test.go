@@ -85,7 +85,7 @@ func BenchmarkStart(b *testing.B) {
 	first := s.startAndTime()
 	cpu := cpuTimeOfProcess(b, s.pid())
 	u := machine.stop()
-	u.ours, u.others = cpu.Seconds()/u.elapsed.Seconds(), max(u.others-cpu.Seconds()/u.elapsed.Seconds(), 0)
+	u.serviceCores, u.others = cpu.Seconds()/u.elapsed.Seconds(), max(u.others-cpu.Seconds()/u.elapsed.Seconds(), 0)
 	benchResults.add("Start to ready, empty store", "≤ 0.5 s", fmt.Sprintf("%.2f s (%.2f s of CPU)", first.Seconds(), cpu.Seconds()), first <= 500*time.Millisecond, &u)
 	s.stop()
 	again := s.startAndTime()
@@ -178,7 +178,7 @@ func measureCampaignRate(b *testing.B, store, url string) {
 	rate := calls / u.elapsed.Seconds()
 	per := u.cpu.Seconds() * 1000 / calls
 	benchResults.add("Attempts per second without media, campaign, "+store, "≥ 300",
-		fmt.Sprintf("%.0f (peer SIPp, %.0f %% of a core)", rate, 100*u.far), rate >= 300, &u)
+		fmt.Sprintf("%.0f (peer SIPp, %.0f %% of a core)", rate, 100*u.peerCores), rate >= 300, &u)
 	benchResults.add("CPU per 1000 of these calls, "+store, "", fmt.Sprintf("%.2f s", per), false, nil)
 }
 
@@ -201,7 +201,7 @@ func measureTalkingCalls(b *testing.B, calls int) {
 	benchResults.add(fmt.Sprintf("Packets of %d calls through a bare sendmmsg/recvmmsg loop", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", least, floor.Seconds()*1000), false, nil)
 	benchResults.add(fmt.Sprintf("The same with a socket for each of %d calls, recvmmsg and sendto", calls), "", fmt.Sprintf("%.2f cores per 1000; p99 %.1f ms", own, ownFloor.Seconds()*1000), false, nil)
 	benchResults.add(fmt.Sprintf("Cores for %d calls: G.711 both ways, playback, recording", calls), "≤ 0.5 per 1000, ≤ 2 × the bare loop",
-		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×; %.1f × that of sockets", u.ours, cores, cores/least, cores/own), cores <= 0.5 && cores <= 2*least, &u)
+		fmt.Sprintf("%.2f, so %.2f per 1000, %.1f ×; %.1f × that of sockets", u.serviceCores, cores, cores/least, cores/own), cores <= 0.5 && cores <= 2*least, &u)
 	benchResults.add(fmt.Sprintf("Interval of the packets of %d calls, by the kernel, %d packets", calls, h.Count), "p99 ≤ 22 ms",
 		fmt.Sprintf("p50 %.1f, p99 %.1f, most %.1f ms", h.P50Ms, h.P99Ms, h.MostMs), h.P99Ms <= 22, nil)
 	benchResults.add(fmt.Sprintf("Packets a second of each of %d streams", h.Streams), fmt.Sprintf("50 of each of %d", calls),
@@ -251,7 +251,7 @@ func measureMedia(b *testing.B, calls int) mediaLoad {
 	st, _ := s.campaignStatus(id)
 	require.Equal(b, calls, st.Progress.InProgress, "calls live at the end")
 	require.Positive(b, h.Count)
-	return mediaLoad{s, far, h, u, u.ours * 1000 / float64(calls), residentMemory(b, s.pid()), idle}
+	return mediaLoad{s, far, h, u, u.serviceCores * 1000 / float64(calls), residentMemory(b, s.pid()), idle}
 }
 
 // measureDuringUpload measures the live calls again while contacts of a large campaign are uploaded. alone is the
@@ -328,7 +328,7 @@ func measureCommits(b *testing.B, store string, d persistence.Driver, writers, s
 	}
 	wg.Wait()
 	u := w.stop()
-	u.ours, u.far = u.far, u.ours // the driver runs in this process, a server in another one
+	u.serviceCores, u.peerCores = u.peerCores, u.serviceCores // the driver runs in this process, a server in another one
 	benchResults.add(fmt.Sprintf("Commits per second, %s, %d writers", store, writers), "", fmt.Sprintf("%.0f", float64(done.Load())/u.elapsed.Seconds()), false, &u)
 	require.NoError(b, d.Close())
 }

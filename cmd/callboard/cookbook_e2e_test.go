@@ -36,11 +36,11 @@ func conciergeModel(_ int, r *llmtest.Request) llmtest.Reply {
 	person := slices.IndexFunc(r.Names(), func(name string) bool { return strings.Contains(name, "person") })
 	switch last := r.Last(); {
 	case strings.Contains(last, "Mondays"):
-		return llmtest.Words("We open at nine on Mondays.")
+		return llmtest.ChunkedReply("We open at nine on Mondays.")
 	case strings.Contains(last, "manager") && person >= 0:
 		return llmtest.Reply{Calls: []llmtest.Call{{ID: "1", Name: r.Names()[person], Arguments: "{}"}}}
 	}
-	return llmtest.Words("What else?")
+	return llmtest.ChunkedReply("What else?")
 }
 
 // TestCookbookRecipesPassTheirScenarios stores each recipe, runs its scenarios and executes the commands around

@@ -224,7 +224,7 @@ func (h *engineFaultSuite) addLLMCases() {
 		},
 		wantSaid: []string{"Hello.", "Fine, goodbye."}, forbiddenWords: []string{"Old words"}, wantOutcome: "confirmed",
 	})
-	h.releaseAfter(over, func() bool { return len(held.Asked()) > 1 }, func() { close(late) })
+	h.releaseAfter(over, func() bool { return len(held.Requests()) > 1 }, func() { close(late) })
 }
 
 // addSpeculativeCases adds cases of agents whose model is requested before the caller's turn ends.

@@ -32,7 +32,7 @@ const sentINVITE = "INVITE sent"
 
 // runAction waits until the call has the status whenStatus of the test case. It then sends the API request of the test
 // case, such as a hangup.
-func (s *scenarioService) runAction(t *testing.T, r *scenarioRow, p *scenarioPeer, id string) {
+func (s *scenarioService) runAction(t *testing.T, r *scenarioCase, p *scenarioPeer, id string) {
 	t.Helper()
 	polltest.Until(t, time.Minute, "the status "+r.whenStatus, func() bool {
 		if r.whenStatus == sentINVITE {
@@ -58,7 +58,7 @@ type callResource struct {
 }
 
 // findInboundCall waits until the API lists the call that SIPp has placed to a number, and returns its id.
-func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number string) (id string) {
+func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioCase, number string) (id string) {
 	t.Helper()
 	path := "/v1/calls?direction=inbound&limit=100&agent_id=" + s.agents[r.agentName()]
 	polltest.Until(t, time.Minute, "the record of the call", func() bool {
@@ -78,7 +78,7 @@ func (s *scenarioService) findInboundCall(t *testing.T, r *scenarioRow, number s
 }
 
 // assertCall waits for the end of a call and compares its outcome, caller and SIP status with the test case.
-func (s *scenarioService) assertCall(t *testing.T, r *scenarioRow, id string) {
+func (s *scenarioService) assertCall(t *testing.T, r *scenarioCase, id string) {
 	t.Helper()
 	var c callResource
 	polltest.Until(t, time.Minute, "the end of the call", func() bool {

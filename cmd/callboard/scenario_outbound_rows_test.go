@@ -1,8 +1,8 @@
 package main_test
 
 // outboundScenarios returns test cases of outbound calls that SIPp answers.
-func outboundScenarios() []scenarioRow {
-	return []scenarioRow{
+func outboundScenarios() []scenarioCase {
+	return []scenarioCase{
 		{name: "form of the INVITE", scenario: "uas-invite", wantOutcome: endedByAgent, code: 200},
 		{name: "caller asserted", scenario: "uas-asserted", trunk: object{"from_domain": "pbx.example.com", "caller_id_headers": []string{"P-Asserted-Identity", "Remote-Party-ID"}}, wantOutcome: endedByAgent},
 		{name: "digits of the number", scenario: "uas-invite", replacements: []string{"^INVITE sip:[^ ]+", "^INVITE sip:1202556[0-9]+@[^ ]+"}, trunk: object{"number_format": "digits"}, wantOutcome: endedByAgent},
@@ -58,11 +58,11 @@ func outboundScenarios() []scenarioRow {
 }
 
 // rejectedScenarios returns test cases of outbound calls that SIPp rejects or redirects.
-func rejectedScenarios() []scenarioRow {
+func rejectedScenarios() []scenarioCase {
 	const busy = "486 Busy Here"
 	redirected := func(status string) []string { return []string{"302 Moved Temporarily", status} }
 	toItself := object{"redirect_hosts": []string{"127.0.0.0/8"}}
-	rows := []scenarioRow{
+	rows := []scenarioCase{
 		{name: "302", scenario: "uas-redirects", replacements: redirected("302 Moved Temporarily"), args: []string{"-m", "2"}, trunk: toItself, wantOutcome: endedByAgent},
 		{name: "301", scenario: "uas-redirects", replacements: redirected("301 Moved Permanently"), args: []string{"-m", "2"}, trunk: toItself, wantOutcome: endedByAgent},
 		{name: "300", scenario: "uas-redirects", replacements: redirected("300 Multiple Choices"), args: []string{"-m", "2"}, trunk: toItself, wantOutcome: endedByAgent},
@@ -88,7 +88,7 @@ func rejectedScenarios() []scenarioRow {
 		{"608 Rejected", "failed blocked remote"},
 		{"699 Unknown", "failed sip_699 remote"},
 	} {
-		rows = append(rows, scenarioRow{name: c[0], scenario: "uas-busy", replacements: []string{busy, c[0]}, wantOutcome: c[1]})
+		rows = append(rows, scenarioCase{name: c[0], scenario: "uas-busy", replacements: []string{busy, c[0]}, wantOutcome: c[1]})
 	}
 	for _, c := range [][2]string{
 		{"408 Request Timeout", "no_answer no_answer remote"},
@@ -96,10 +96,10 @@ func rejectedScenarios() []scenarioRow {
 		{"603 Decline", "failed rejected remote"},
 		{"607 Unwanted", "failed blocked remote"},
 	} {
-		rows = append(rows, scenarioRow{name: "rings, then " + c[0], scenario: "uas-decline", replacements: []string{"603 Decline", c[0]}, wantOutcome: c[1]})
+		rows = append(rows, scenarioCase{name: "rings, then " + c[0], scenario: "uas-decline", replacements: []string{"603 Decline", c[0]}, wantOutcome: c[1]})
 	}
 	for _, status := range []string{"415 Unsupported Media Type", "488 Not Acceptable Here", "606 Not Acceptable"} { // the service retries with other codecs
-		rows = append(rows, scenarioRow{name: status, scenario: "uas-busy", replacements: []string{busy, status}, args: []string{"-m", "2"}, wantOutcome: "failed media remote"})
+		rows = append(rows, scenarioCase{name: status, scenario: "uas-busy", replacements: []string{busy, status}, args: []string{"-m", "2"}, wantOutcome: "failed media remote"})
 	}
 	for _, c := range [][2]string{ // challenges that the credentials cannot answer
 		{"no challenge", "Warning: 399 sipp none"},
@@ -107,7 +107,7 @@ func rejectedScenarios() []scenarioRow {
 		{"challenge of an unknown algorithm", `WWW-Authenticate: Digest realm="callboard", nonce="n", algorithm=SHA-3`},
 		{"challenge of another scheme", `WWW-Authenticate: Negotiate`},
 	} {
-		rows = append(rows, scenarioRow{
+		rows = append(rows, scenarioCase{
 			name: c[0], scenario: "uas-busy", replacements: []string{busy + "\n", "401 Unauthorized\n" + c[1] + "\n"}, wantOutcome: "failed trunk_rejected remote", code: 401,
 			trunk: object{"auth": object{"username": "callboard", "password": "secret", "realm": "callboard"}},
 		})

@@ -18,13 +18,13 @@ var (
 )
 
 // scenarioRows returns all test cases of TestSIPpScenarios.
-func scenarioRows() []scenarioRow {
+func scenarioRows() []scenarioCase {
 	return slices.Concat(transportRows(), holdRows(), inboundScenarios(), outboundScenarios(), rejectedScenarios())
 }
 
 // transportRows returns test cases of complete calls over each transport protocol, with IPv4 and IPv6.
-func transportRows() []scenarioRow {
-	var rows []scenarioRow
+func transportRows() []scenarioCase {
+	var rows []scenarioCase
 	for _, network := range []string{"udp", "tcp", "tls"} {
 		for _, ipv6 := range []bool{false, true} {
 			name := " over " + network
@@ -32,12 +32,12 @@ func transportRows() []scenarioRow {
 				name += " and IPv6"
 			}
 			rows = append(rows,
-				scenarioRow{name: "called" + name, scenario: "uas-hold", network: network, ipv6: ipv6, wantOutcome: endedByAgent, code: 200},
-				scenarioRow{name: "calling" + name, scenario: "uac-hold", network: network, ipv6: ipv6, wantOutcome: endedByRemote},
-				scenarioRow{name: "called with a late offer" + name, scenario: "uas-reinvite-without-sdp", network: network, ipv6: ipv6, wantOutcome: endedByAgent, code: 200},
-				scenarioRow{name: "called with 100rel and UPDATE" + name, scenario: "uas-sends-early-update", network: network, ipv6: ipv6, wantOutcome: endedByAgent, code: 200},
-				scenarioRow{name: "calling through proxies" + name, scenario: "uac-record-route", network: network, ipv6: ipv6, wantOutcome: endedByAgent},
-				scenarioRow{name: "calling with a late offer" + name, scenario: "uac-late-offer", network: network, ipv6: ipv6, wantOutcome: endedByRemote},
+				scenarioCase{name: "called" + name, scenario: "uas-hold", network: network, ipv6: ipv6, wantOutcome: endedByAgent, code: 200},
+				scenarioCase{name: "calling" + name, scenario: "uac-hold", network: network, ipv6: ipv6, wantOutcome: endedByRemote},
+				scenarioCase{name: "called with a late offer" + name, scenario: "uas-reinvite-without-sdp", network: network, ipv6: ipv6, wantOutcome: endedByAgent, code: 200},
+				scenarioCase{name: "called with 100rel and UPDATE" + name, scenario: "uas-sends-early-update", network: network, ipv6: ipv6, wantOutcome: endedByAgent, code: 200},
+				scenarioCase{name: "calling through proxies" + name, scenario: "uac-record-route", network: network, ipv6: ipv6, wantOutcome: endedByAgent},
+				scenarioCase{name: "calling with a late offer" + name, scenario: "uac-late-offer", network: network, ipv6: ipv6, wantOutcome: endedByRemote},
 			)
 		}
 	}
@@ -45,13 +45,13 @@ func transportRows() []scenarioRow {
 }
 
 // holdRows returns test cases for the variants of a hold in a re-INVITE, by the caller and by the callee.
-func holdRows() []scenarioRow {
+func holdRows() []scenarioCase {
 	const (
 		held    = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP[media_ip_type] [media_ip]\nt=0 0"
 		nowhere = "o=sipp 1 2 IN IP[media_ip_type] [media_ip]\ns=-\nc=IN IP4 0.0.0.0\nt=0 0"
 	)
 	unspecified := []string{held, strings.Replace(nowhere, "IP4 0.0.0.0", "IP6 ::", 1), "a=sendonly", "a=sendrecv"}
-	rows := []scenarioRow{
+	rows := []scenarioCase{
 		{name: "caller holds by c=::", scenario: "uac-hold", ipv6: true, replacements: unspecified, wantOutcome: endedByRemote},
 		{name: "callee holds by c=::", scenario: "uas-hold", ipv6: true, replacements: unspecified, wantOutcome: endedByAgent},
 	}
@@ -72,17 +72,17 @@ func holdRows() []scenarioRow {
 		{"a=sendonly twice", []string{"a=sendonly\n", "a=sendonly\na=sendonly\n"}},
 	} {
 		rows = append(rows,
-			scenarioRow{name: "caller holds by " + c.name, scenario: "uac-hold", replacements: c.edits, wantOutcome: endedByRemote},
-			scenarioRow{name: "callee holds by " + c.name, scenario: "uas-hold", replacements: c.edits, wantOutcome: endedByAgent},
+			scenarioCase{name: "caller holds by " + c.name, scenario: "uac-hold", replacements: c.edits, wantOutcome: endedByRemote},
+			scenarioCase{name: "callee holds by " + c.name, scenario: "uas-hold", replacements: c.edits, wantOutcome: endedByAgent},
 		)
 	}
 	return rows
 }
 
 // inboundScenarios returns test cases of inbound calls that SIPp places.
-func inboundScenarios() []scenarioRow {
+func inboundScenarios() []scenarioCase {
 	short := []string{"-d", "50"}
-	return []scenarioRow{
+	return []scenarioCase{
 		{name: "call", scenario: "uac-call", args: short, wantOutcome: endedByRemote},
 		{name: "agent hangs up", scenario: "uac-dtmf-info", wantOutcome: endedByAgent},
 		{name: "agent hangs up, key in application/dtmf", scenario: "uac-dtmf-info", replacements: []string{"Signal=7\nDuration=160\n", "7", "application/dtmf-relay\n", "application/dtmf\n"}, wantOutcome: endedByAgent},

@@ -28,8 +28,8 @@ const (
 	sippMedia         = "IN IP[media_ip_type] [media_ip]"
 )
 
-// scenarioRow is a test case: one run of a SIPp scenario of deploy/sipp against the service.
-type scenarioRow struct {
+// scenarioCase is a test case: one run of a SIPp scenario of deploy/sipp against the service.
+type scenarioCase struct {
 	name         string
 	scenario     string   // file name without .xml; uac- calls the service, uas- is called
 	network      string   // default: udp
@@ -51,7 +51,7 @@ type scenarioRow struct {
 }
 
 // isCaller reports whether SIPp places the call.
-func (r *scenarioRow) isCaller() bool { return strings.HasPrefix(r.scenario, "uac-") }
+func (r *scenarioCase) isCaller() bool { return strings.HasPrefix(r.scenario, "uac-") }
 
 // scenarioService is the service that all SIPp test cases share.
 type scenarioService struct {
@@ -137,7 +137,7 @@ type scenarioPeer struct {
 }
 
 // play runs one SIPp test case and compares the ended call with the expected outcome. i is the index of the test case.
-func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
+func (s *scenarioService) play(t *testing.T, i int, r *scenarioCase) {
 	p := &scenarioPeer{number: fmt.Sprintf("+1202556%04d", i+1), dir: t.TempDir(), done: make(chan error, 1)}
 	port := uint16(siptest.Port(t))
 	switch {
@@ -179,7 +179,7 @@ func (s *scenarioService) play(t *testing.T, i int, r *scenarioRow) {
 }
 
 // scenarioTrunk creates the trunk of one SIPp test case.
-func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioRow, p *scenarioPeer) {
+func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioCase, p *scenarioPeer) {
 	t.Helper()
 	network := r.network
 	if network == "" {
@@ -200,7 +200,7 @@ func (s *scenarioService) scenarioTrunk(t *testing.T, r *scenarioRow, p *scenari
 	}
 }
 
-func (r *scenarioRow) agentName() string {
+func (r *scenarioCase) agentName() string {
 	if r.agent == "" {
 		return "keypad"
 	}
@@ -208,7 +208,7 @@ func (r *scenarioRow) agentName() string {
 }
 
 // dial makes the service place the outbound call of a test case and returns the call's id.
-func (s *scenarioService) dial(t *testing.T, r *scenarioRow, number string) string {
+func (s *scenarioService) dial(t *testing.T, r *scenarioCase, number string) string {
 	t.Helper()
 	body := object{"to": number, "from": "+12025550100", "agent_id": s.agents[r.agentName()]}
 	maps.Copy(body, r.call)
@@ -216,7 +216,7 @@ func (s *scenarioService) dial(t *testing.T, r *scenarioRow, number string) stri
 }
 
 // remote returns the address of the service, or of the TLS proxy before it, to which SIPp sends its call.
-func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) string {
+func (s *scenarioService) remote(t *testing.T, r *scenarioCase, p *scenarioPeer) string {
 	t.Helper()
 	host := nodeHost
 	if r.ipv6 {
@@ -229,7 +229,7 @@ func (s *scenarioService) remote(t *testing.T, r *scenarioRow, p *scenarioPeer) 
 }
 
 // start starts the SIPp process of a test case. If remote is not empty, SIPp calls this address.
-func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
+func (p *scenarioPeer) start(t *testing.T, r *scenarioCase, remote string) {
 	t.Helper()
 	args := []string{
 		"-sf", p.scenario(t, r), "-i", p.at.Addr().String(), "-p", strconv.Itoa(int(p.at.Port())), "-mp", strconv.Itoa(siptest.MediaPorts100(t)),
@@ -272,7 +272,7 @@ func (p *scenarioPeer) start(t *testing.T, r *scenarioRow, remote string) {
 
 // scenario writes the scenario file with the replacements of the test case and returns its path. Over IPv4 the SDP gets
 // a private media address, unless the agent is "brief".
-func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
+func (p *scenarioPeer) scenario(t *testing.T, r *scenarioCase) string {
 	t.Helper()
 	b, err := os.ReadFile("../../deploy/sipp/" + r.scenario + ".xml")
 	require.NoError(t, err)
@@ -290,7 +290,7 @@ func (p *scenarioPeer) scenario(t *testing.T, r *scenarioRow) string {
 }
 
 // waitForSocket waits until SIPp has opened its socket.
-func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioRow) {
+func (p *scenarioPeer) waitForSocket(t *testing.T, r *scenarioCase) {
 	t.Helper()
 	table := "/proc/net/udp"
 	if r.network == "tcp" || r.network == "tls" {

@@ -41,7 +41,7 @@ func TestCampaignPausesDialingWhileTTSEngineIsDown(t *testing.T) {
 	s.await("a request to the engine", time.Minute, func() bool { return len(engine.Requests()) > asked })
 	assert.Len(t, s.listData("/v1/calls?campaign_id="+id), unheard, "the campaign probes the engine without a call")
 
-	engine.SetFault("speech", enginetest.Well)
+	engine.SetFault("speech", enginetest.NoFault)
 	assert.Equal(t, 4, s.awaitCampaignEnd(id, 2*time.Minute).Outcomes["completed"])
 	assert.Len(t, s.listData("/v1/calls?campaign_id="+id), unheard+4)
 

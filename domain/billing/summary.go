@@ -33,7 +33,7 @@ func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsa
 }
 
 // Summarize sets Total, Months and Days to the sums of the priced counters from the day u.From on. rows must be in the
-// order of days.
+// orderedOperations of days.
 func (u *Usage) Summarize(rows []PricedUsage) {
 	var total sum
 	var months, days []*sum
@@ -45,12 +45,12 @@ func (u *Usage) Summarize(rows []PricedUsage) {
 		months = addTo(months, r.Day[:7], r)
 		days = addTo(days, r.Day, r)
 	}
-	u.Total, u.Months, u.Days = total.used(), []UsedIn{}, []UsedOn{}
+	u.Total, u.Months, u.Days = total.used(), []MonthUsage{}, []DayUsage{}
 	for _, s := range months {
-		u.Months = append(u.Months, UsedIn{Month: s.name, Used: s.used()})
+		u.Months = append(u.Months, MonthUsage{Month: s.name, UsageTotals: s.used()})
 	}
 	for _, s := range days {
-		u.Days = append(u.Days, UsedOn{Day: s.name, Used: s.used()})
+		u.Days = append(u.Days, DayUsage{Day: s.name, UsageTotals: s.used()})
 	}
 }
 
@@ -77,9 +77,9 @@ func addTo(sums []*sum, name string, r PricedUsage) []*sum {
 	return sums
 }
 
-func (s *sum) used() Used {
+func (s *sum) used() UsageTotals {
 	u := &s.counts
-	return Used{
+	return UsageTotals{
 		Attempts: u.Attempts(), Included: s.charge.Included, Overage: s.charge.Overage, Amount: domain.Dollars(s.charge.Micros),
 		Minutes:         math.Round(float64(u.OutboundSeconds()+u.InboundSeconds())*100/60) / 100,
 		OutboundSeconds: u.OutboundSeconds(), InboundCalls: u.InboundCalls(), InboundSeconds: u.InboundSeconds(), SMS: u.SMS(),

@@ -12,8 +12,8 @@ type UsageQuery struct{ From, To time.Time }
 // MaxUsageDays limits the length of a UsageQuery.
 const MaxUsageDays = 366
 
-// Used is the usage in a period and its cost. The price of a call attempt is that of the tariff at its start.
-type Used struct {
+// UsageTotals is the usage in a period and its cost. The price of a call attempt is that of the tariff at its start.
+type UsageTotals struct {
 	Attempts        int          `json:"attempts"`
 	Included        int          `json:"included"`
 	Overage         int          `json:"overage"`
@@ -28,16 +28,16 @@ type Used struct {
 	TotalAmount     domain.Money `json:"total_amount"`
 }
 
-// UsedOn is the usage of one day.
-type UsedOn struct {
+// DayUsage is the usage of one day.
+type DayUsage struct {
 	Day string `json:"day"`
-	Used
+	UsageTotals
 }
 
-// UsedIn is the usage of one month, limited to the requested range.
-type UsedIn struct {
+// MonthUsage is the usage of one month, limited to the requested range.
+type MonthUsage struct {
 	Month string `json:"month"`
-	Used
+	UsageTotals
 }
 
 // Usage is the usage in a range of days. Days without usage are omitted.
@@ -47,7 +47,7 @@ type Usage struct {
 	From        string             `json:"from"`
 	To          string             `json:"to"`
 	Plan        domain.Plan        `json:"plan"`
-	Total       Used               `json:"total"`
-	Months      []UsedIn           `json:"months"`
-	Days        []UsedOn           `json:"days"`
+	Total       UsageTotals        `json:"total"`
+	Months      []MonthUsage       `json:"months"`
+	Days        []DayUsage         `json:"days"`
 }

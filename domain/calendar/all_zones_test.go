@@ -35,7 +35,7 @@ type pattern struct {
 	first, after int64
 }
 
-// ready precomputes the fields that allows needs.
+// precompute precomputes the fields that allows needs.
 func (p pattern) ready() pattern {
 	p.closed, p.first, p.after = make(map[int64]bool), 0, 1<<62
 	for i, name := range []string{"thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"} {
@@ -66,7 +66,7 @@ func patterns() []pattern {
 	}
 }
 
-// allows calculates independently of package calendar whether calls are allowed at a Unix time. It uses only zone offsets
+// isAllowed calculates independently of package calendar whether calls are allowed at a Unix time. It uses only zone offsets
 // and divisions.
 func (p pattern) allows(at int64, dayZone *time.Location, zones []*time.Location) bool {
 	local := at + offset(at, dayZone)
@@ -127,9 +127,9 @@ func (p pattern) rules(t *testing.T, dayZone string, cache *calendar.Zones) cale
 	return r
 }
 
-// sweep compares a calling window with the independent calculation at every hour between from and to. At some hours it
+// compareHours compares a calling window with the independent calculation at every hour between from and to. At some hours it
 // also compares a time a few seconds or minutes later. It returns the number of comparisons.
-func sweep(t *testing.T, p pattern, w calendar.Window, name string, dayZone *time.Location, zones []*time.Location, from, to, ahead int64) int {
+func compareHours(t *testing.T, p pattern, w calendar.Window, name string, dayZone *time.Location, zones []*time.Location, from, to, ahead int64) int {
 	t.Helper()
 	n := int((ahead - from) / quarter)
 	allowed := make([]bool, n)
@@ -209,7 +209,7 @@ func TestEveryZoneOpensAsReferenceCalculation(t *testing.T) {
 			}
 			w := p.rules(t, dayName, cache).WindowForZones(zones)
 			look := func(from, to int64) {
-				checked += sweep(t, p, w, name, cache.Load(dayName), zones, from, to, to+ahead)
+				checked += compareHours(t, p, w, name, cache.Load(dayName), zones, from, to, to+ahead)
 			}
 			if whole {
 				for from := int64(begin); from < begin+years; from += 73 * day {

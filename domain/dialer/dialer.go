@@ -15,7 +15,7 @@ type Action uint8
 
 // The actions of a campaign.
 const (
-	Wait              Action = iota // start no call until NextCheck or the next change of the View
+	Wait              Action = iota // start no call until NextCheck or the next change of the CampaignView
 	Dial                            // prepare up to Count attempts
 	StartRunning                    // the schedule has started: change to running
 	CompleteExhausted               // no contact is left: complete the campaign
@@ -41,8 +41,8 @@ const (
 	ReasonQuarantine = "quarantine"
 )
 
-// View is the state of a campaign on which a decision is based. Its size does not depend on the number of contacts.
-type View struct {
+// CampaignView is the state of a campaign on which a decision is based. Its size does not depend on the number of contacts.
+type CampaignView struct {
 	Status                     domain.CampaignStatus
 	ScheduleStart, ScheduleEnd time.Time       // zero: no limit
 	Schedule, OpenHours        calendar.Window // Schedule alone; OpenHours also includes calling hours if all contacts share them
@@ -113,7 +113,7 @@ func Interval(p domain.Pacing) time.Duration {
 }
 
 // Next returns the decision of a campaign in the state v at the time now.
-func Next(v View, now time.Time) Decision {
+func Next(v CampaignView, now time.Time) Decision {
 	switch v.Status {
 	case domain.CampaignScheduled:
 		return decideScheduled(v, now)
@@ -129,7 +129,7 @@ func Next(v View, now time.Time) Decision {
 
 // decidePaused decides for a paused campaign, which starts no call. The campaign completes when its schedule ends, or
 // when its last call ends and no contact is left.
-func decidePaused(v View, now time.Time) Decision {
+func decidePaused(v CampaignView, now time.Time) Decision {
 	switch {
 	case v.StoreDown || v.OpenAttempts+v.PendingAttempts > 0:
 		return Decision{}
@@ -141,7 +141,7 @@ func decidePaused(v View, now time.Time) Decision {
 	return Decision{NextCheck: v.ScheduleEnd}
 }
 
-func decideScheduled(v View, now time.Time) Decision {
+func decideScheduled(v CampaignView, now time.Time) Decision {
 	switch {
 	case v.StoreDown:
 		return waitFor(ReasonStore, time.Time{})
@@ -155,7 +155,7 @@ func decideScheduled(v View, now time.Time) Decision {
 	return waitFor(ReasonSchedule, v.ScheduleStart)
 }
 
-func decideRunning(v View, now time.Time) Decision {
+func decideRunning(v CampaignView, now time.Time) Decision {
 	busy := v.OpenAttempts + v.PendingAttempts
 	switch {
 	case v.StoreDown:
@@ -169,30 +169,30 @@ func decideRunning(v View, now time.Time) Decision {
 		if v.AutoComplete {
 			return Decision{Action: CompleteExhausted}
 		}
-		return checkBy(waitFor(ReasonNoContacts, time.Time{}), v.ScheduleEnd)
+		return limitNextCheck(waitFor(ReasonNoContacts, time.Time{}), v.ScheduleEnd)
 	case v.Draining:
 		return Decision{}
 	case v.DialStop != "":
-		return checkBy(waitFor(v.DialStop, time.Time{}), v.ScheduleEnd)
+		return limitNextCheck(waitFor(v.DialStop, time.Time{}), v.ScheduleEnd)
 	case !v.OpenHours.Allows(now):
-		return checkBy(waitForOpening(v, now), v.ScheduleEnd)
+		return limitNextCheck(waitForOpening(v, now), v.ScheduleEnd)
 	case v.TrunkUntil.After(now):
 		reason := ReasonTrunk
 		if v.SpendCap {
 			reason = ReasonSpendCap
 		}
-		return checkBy(waitFor(reason, v.TrunkUntil), v.ScheduleEnd)
+		return limitNextCheck(waitFor(reason, v.TrunkUntil), v.ScheduleEnd)
 	case v.EngineUntil.After(now):
-		return checkBy(waitFor(ReasonEngine, v.EngineUntil), v.ScheduleEnd)
+		return limitNextCheck(waitFor(ReasonEngine, v.EngineUntil), v.ScheduleEnd)
 	case v.EngineFailed && busy > 0:
-		return checkBy(waitFor(ReasonEngine, time.Time{}), v.ScheduleEnd)
+		return limitNextCheck(waitFor(ReasonEngine, time.Time{}), v.ScheduleEnd)
 	}
-	return checkBy(decideDial(v, now), v.ScheduleEnd)
+	return limitNextCheck(decideDial(v, now), v.ScheduleEnd)
 }
 
 // waitForOpening returns a Decision to wait until the schedule and the calling hours allow calls. The reason is the
 // schedule if it forbids calls now, and otherwise the calling hours.
-func waitForOpening(v View, now time.Time) Decision {
+func waitForOpening(v CampaignView, now time.Time) Decision {
 	reason := ReasonCallingHours
 	if !v.Schedule.Allows(now) {
 		reason = ReasonSchedule
@@ -201,7 +201,7 @@ func waitForOpening(v View, now time.Time) Decision {
 	return waitFor(reason, opens)
 }
 
-func decideDial(v View, now time.Time) Decision {
+func decideDial(v CampaignView, now time.Time) Decision {
 	room := v.ReadyContacts - v.PermitRequests
 	if room <= 0 {
 		return waitForContacts(v)
@@ -239,7 +239,7 @@ func decideDial(v View, now time.Time) Decision {
 
 // waitForContacts returns a Decision to wait when no contact can be called now. The wait ends at the earliest of the
 // next retry, the next opening of calling hours and the next day of a contact at its daily limit.
-func waitForContacts(v View) Decision {
+func waitForContacts(v CampaignView) Decision {
 	switch {
 	case v.PermitRequests > 0:
 		return waitFor(ReasonLine, time.Time{})
@@ -268,8 +268,8 @@ func waitFor(reason string, t time.Time) Decision {
 	return d
 }
 
-// checkBy moves NextCheck of a waiting Decision forward to the end of the schedule if NextCheck is later or zero.
-func checkBy(d Decision, end time.Time) Decision {
+// limitNextCheck moves NextCheck of a waiting Decision forward to the end of the schedule if NextCheck is later or zero.
+func limitNextCheck(d Decision, end time.Time) Decision {
 	if d.Action == Wait && !end.IsZero() && (d.NextCheck.IsZero() || end.Before(d.NextCheck)) {
 		d.NextCheck = end
 	}

@@ -15,8 +15,8 @@ import (
 
 var epoch = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-func runningView() dialer.View {
-	return dialer.View{
+func runningView() dialer.CampaignView {
+	return dialer.CampaignView{
 		Status: domain.CampaignRunning, Pacing: domain.Pacing{CallsPerMinute: 60, MaxConcurrent: 5}, AutoComplete: true,
 		Remaining: 100, ReadyContacts: 50, Lookahead: 5 * time.Millisecond,
 	}
@@ -35,54 +35,56 @@ func TestDecisionNamesReasonForWaiting(t *testing.T) {
 		look   time.Time
 	}
 	cases := map[string]struct {
-		change func(v *dialer.View)
+		change func(v *dialer.CampaignView)
 		want   seen
 	}{
-		"it rings":              {func(*dialer.View) {}, seen{do: dialer.Dial}},
-		"not started":           {func(v *dialer.View) { v.Status = domain.CampaignDraft }, seen{}},
-		"paused":                {func(v *dialer.View) { v.Status = domain.CampaignPaused }, seen{}},
-		"paused, ends later":    {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignPaused, later }, seen{look: later}},
-		"paused at its end":     {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignPaused, epoch }, seen{do: dialer.CompleteExpired}},
-		"paused, the end, live": {func(v *dialer.View) { v.Status, v.ScheduleEnd, v.OpenAttempts = domain.CampaignPaused, epoch, 1 }, seen{}},
-		"paused, all done":      {func(v *dialer.View) { v.Status, v.Remaining, v.HasRun = domain.CampaignPaused, 0, true }, seen{do: dialer.CompleteExhausted}},
-		"paused, kept open": {func(v *dialer.View) {
+		"it rings":           {func(*dialer.CampaignView) {}, seen{do: dialer.Dial}},
+		"not started":        {func(v *dialer.CampaignView) { v.Status = domain.CampaignDraft }, seen{}},
+		"paused":             {func(v *dialer.CampaignView) { v.Status = domain.CampaignPaused }, seen{}},
+		"paused, ends later": {func(v *dialer.CampaignView) { v.Status, v.ScheduleEnd = domain.CampaignPaused, later }, seen{look: later}},
+		"paused at its end":  {func(v *dialer.CampaignView) { v.Status, v.ScheduleEnd = domain.CampaignPaused, epoch }, seen{do: dialer.CompleteExpired}},
+		"paused, the end, live": {func(v *dialer.CampaignView) {
+			v.Status, v.ScheduleEnd, v.OpenAttempts = domain.CampaignPaused, epoch, 1
+		}, seen{}},
+		"paused, all done": {func(v *dialer.CampaignView) { v.Status, v.Remaining, v.HasRun = domain.CampaignPaused, 0, true }, seen{do: dialer.CompleteExhausted}},
+		"paused, kept open": {func(v *dialer.CampaignView) {
 			v.Status, v.Remaining, v.HasRun, v.AutoComplete = domain.CampaignPaused, 0, true, false
 		}, seen{}},
-		"paused, last calls": {func(v *dialer.View) {
+		"paused, last calls": {func(v *dialer.CampaignView) {
 			v.Status, v.Remaining, v.HasRun, v.OpenAttempts = domain.CampaignPaused, 0, true, 1
 		}, seen{}},
-		"paused, not begun":     {func(v *dialer.View) { v.Status, v.Remaining = domain.CampaignPaused, 0 }, seen{}},
-		"the store":             {func(v *dialer.View) { v.StoreDown = true }, seen{reason: "store"}},
-		"dialling stopped":      {func(v *dialer.View) { v.DialStop, v.ScheduleEnd = dialer.ReasonDialStop, later }, seen{reason: "dialling_stopped", look: later}},
-		"stopped, all done":     {func(v *dialer.View) { v.DialStop, v.Remaining = dialer.ReasonDialStop, 0 }, seen{do: dialer.CompleteExhausted}},
-		"stopped at its end":    {func(v *dialer.View) { v.DialStop, v.ScheduleEnd = dialer.ReasonDialStop, epoch }, seen{do: dialer.CompleteExpired}},
-		"drained":               {func(v *dialer.View) { v.DialStop = dialer.ReasonDraining }, seen{reason: "draining"}},
-		"all lines":             {func(v *dialer.View) { v.OpenAttempts = 5 }, seen{reason: "line"}},
-		"no permit yet":         {func(v *dialer.View) { v.ReadyContacts, v.PermitRequests, v.PendingAttempts = 2, 2, 2 }, seen{reason: "line"}},
-		"the pace":              {func(v *dialer.View) { v.LastSent = epoch }, seen{reason: "pacing", until: epoch.Add(dialer.Interval(pacing60())), look: epoch.Add(dialer.Interval(pacing60()) - 5*time.Millisecond)}},
-		"the trunk":             {func(v *dialer.View) { v.TrunkUntil = soon }, seen{reason: "trunk", until: soon, look: soon}},
-		"the spend cap":         {func(v *dialer.View) { v.TrunkUntil, v.SpendCap = soon, true }, seen{reason: "spend_cap", until: soon, look: soon}},
-		"the number's next day": {func(v *dialer.View) { v.ReadyContacts, v.NextDay, v.NextRetry = 0, soon, later }, seen{reason: "frequency_cap", until: soon, look: soon}},
-		"no engine":             {func(v *dialer.View) { v.EngineUntil, v.EngineFailed = soon, true }, seen{reason: "engine", until: soon, look: soon}},
-		"an engine is tried":    {func(v *dialer.View) { v.EngineUntil, v.EngineFailed = epoch, true }, seen{do: dialer.Dial}},
-		"by one call alone":     {func(v *dialer.View) { v.EngineUntil, v.EngineFailed, v.OpenAttempts = epoch, true, 1 }, seen{reason: "engine"}},
-		"the cap is over":       {func(v *dialer.View) { v.TrunkUntil, v.SpendCap = epoch, true }, seen{do: dialer.Dial}},
-		"reading":               {func(v *dialer.View) { v.ReadyContacts, v.HasUnread = 0, true }, seen{}},
-		"a retry is due":        {func(v *dialer.View) { v.ReadyContacts, v.NextRetry = 0, soon }, seen{reason: "retry", until: soon, look: soon}},
-		"a zone opens":          {func(v *dialer.View) { v.ReadyContacts, v.NextRetry, v.NextOpening = 0, later, soon }, seen{reason: "calling_hours", until: soon, look: soon}},
-		"the last calls":        {func(v *dialer.View) { v.ReadyContacts, v.Remaining, v.OpenAttempts = 0, 0, 2 }, seen{reason: "no_contacts"}},
-		"kept open":             {func(v *dialer.View) { v.ReadyContacts, v.Remaining, v.AutoComplete = 0, 0, false }, seen{reason: "no_contacts"}},
-		"hours":                 {func(v *dialer.View) { v.OpenHours, v.Schedule = hours.GlobalWindow(), hours.ScheduleWindow() }, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: epoch.Add(2 * time.Hour)}},
-		"ends before that": {func(v *dialer.View) {
+		"paused, not begun":     {func(v *dialer.CampaignView) { v.Status, v.Remaining = domain.CampaignPaused, 0 }, seen{}},
+		"the store":             {func(v *dialer.CampaignView) { v.StoreDown = true }, seen{reason: "store"}},
+		"dialling stopped":      {func(v *dialer.CampaignView) { v.DialStop, v.ScheduleEnd = dialer.ReasonDialStop, later }, seen{reason: "dialling_stopped", look: later}},
+		"stopped, all done":     {func(v *dialer.CampaignView) { v.DialStop, v.Remaining = dialer.ReasonDialStop, 0 }, seen{do: dialer.CompleteExhausted}},
+		"stopped at its end":    {func(v *dialer.CampaignView) { v.DialStop, v.ScheduleEnd = dialer.ReasonDialStop, epoch }, seen{do: dialer.CompleteExpired}},
+		"drained":               {func(v *dialer.CampaignView) { v.DialStop = dialer.ReasonDraining }, seen{reason: "draining"}},
+		"all lines":             {func(v *dialer.CampaignView) { v.OpenAttempts = 5 }, seen{reason: "line"}},
+		"no permit yet":         {func(v *dialer.CampaignView) { v.ReadyContacts, v.PermitRequests, v.PendingAttempts = 2, 2, 2 }, seen{reason: "line"}},
+		"the pace":              {func(v *dialer.CampaignView) { v.LastSent = epoch }, seen{reason: "pacing", until: epoch.Add(dialer.Interval(pacing60())), look: epoch.Add(dialer.Interval(pacing60()) - 5*time.Millisecond)}},
+		"the trunk":             {func(v *dialer.CampaignView) { v.TrunkUntil = soon }, seen{reason: "trunk", until: soon, look: soon}},
+		"the spend cap":         {func(v *dialer.CampaignView) { v.TrunkUntil, v.SpendCap = soon, true }, seen{reason: "spend_cap", until: soon, look: soon}},
+		"the number's next day": {func(v *dialer.CampaignView) { v.ReadyContacts, v.NextDay, v.NextRetry = 0, soon, later }, seen{reason: "frequency_cap", until: soon, look: soon}},
+		"no engine":             {func(v *dialer.CampaignView) { v.EngineUntil, v.EngineFailed = soon, true }, seen{reason: "engine", until: soon, look: soon}},
+		"an engine is tried":    {func(v *dialer.CampaignView) { v.EngineUntil, v.EngineFailed = epoch, true }, seen{do: dialer.Dial}},
+		"by one call alone":     {func(v *dialer.CampaignView) { v.EngineUntil, v.EngineFailed, v.OpenAttempts = epoch, true, 1 }, seen{reason: "engine"}},
+		"the cap is over":       {func(v *dialer.CampaignView) { v.TrunkUntil, v.SpendCap = epoch, true }, seen{do: dialer.Dial}},
+		"reading":               {func(v *dialer.CampaignView) { v.ReadyContacts, v.HasUnread = 0, true }, seen{}},
+		"a retry is due":        {func(v *dialer.CampaignView) { v.ReadyContacts, v.NextRetry = 0, soon }, seen{reason: "retry", until: soon, look: soon}},
+		"a zone opens":          {func(v *dialer.CampaignView) { v.ReadyContacts, v.NextRetry, v.NextOpening = 0, later, soon }, seen{reason: "calling_hours", until: soon, look: soon}},
+		"the last calls":        {func(v *dialer.CampaignView) { v.ReadyContacts, v.Remaining, v.OpenAttempts = 0, 0, 2 }, seen{reason: "no_contacts"}},
+		"kept open":             {func(v *dialer.CampaignView) { v.ReadyContacts, v.Remaining, v.AutoComplete = 0, 0, false }, seen{reason: "no_contacts"}},
+		"hours":                 {func(v *dialer.CampaignView) { v.OpenHours, v.Schedule = hours.GlobalWindow(), hours.ScheduleWindow() }, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: epoch.Add(2 * time.Hour)}},
+		"ends before that": {func(v *dialer.CampaignView) {
 			v.OpenHours, v.Schedule, v.ScheduleEnd = hours.GlobalWindow(), hours.ScheduleWindow(), later
 		}, seen{reason: "calling_hours", until: epoch.Add(2 * time.Hour), look: later}},
-		"all contacts done": {func(v *dialer.View) { v.ReadyContacts, v.Remaining = 0, 0 }, seen{do: dialer.CompleteExhausted}},
-		"the end":           {func(v *dialer.View) { v.ScheduleEnd = epoch }, seen{do: dialer.CompleteExpired}},
-		"the end, live":     {func(v *dialer.View) { v.ScheduleEnd, v.OpenAttempts = epoch, 1 }, seen{reason: "schedule"}},
-		"draining":          {func(v *dialer.View) { v.Draining = true }, seen{}},
-		"armed":             {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, soon }, seen{reason: "schedule", until: soon, look: soon}},
-		"start":             {func(v *dialer.View) { v.Status, v.ScheduleStart = domain.CampaignScheduled, epoch }, seen{do: dialer.StartRunning}},
-		"armed too late":    {func(v *dialer.View) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
+		"all contacts done": {func(v *dialer.CampaignView) { v.ReadyContacts, v.Remaining = 0, 0 }, seen{do: dialer.CompleteExhausted}},
+		"the end":           {func(v *dialer.CampaignView) { v.ScheduleEnd = epoch }, seen{do: dialer.CompleteExpired}},
+		"the end, live":     {func(v *dialer.CampaignView) { v.ScheduleEnd, v.OpenAttempts = epoch, 1 }, seen{reason: "schedule"}},
+		"draining":          {func(v *dialer.CampaignView) { v.Draining = true }, seen{}},
+		"armed":             {func(v *dialer.CampaignView) { v.Status, v.ScheduleStart = domain.CampaignScheduled, soon }, seen{reason: "schedule", until: soon, look: soon}},
+		"start":             {func(v *dialer.CampaignView) { v.Status, v.ScheduleStart = domain.CampaignScheduled, epoch }, seen{do: dialer.StartRunning}},
+		"armed too late":    {func(v *dialer.CampaignView) { v.Status, v.ScheduleEnd = domain.CampaignScheduled, epoch }, seen{do: dialer.CompleteExpired}},
 	}
 	for name, c := range cases {
 		v := runningView()

@@ -56,15 +56,15 @@ func withShares(rows []*WorkspaceLoad) []*WorkspaceLoad {
 }
 
 // busiest returns the workspaces with the largest shares of activity, largest first.
-func busiest(rows []*WorkspaceLoad) []NoisyShare {
+func busiest(rows []*WorkspaceLoad) []WorkspaceShare {
 	sorted := slices.Clone(rows)
 	slices.SortStableFunc(sorted, func(a, b *WorkspaceLoad) int { return cmp.Compare(b.Share.Largest(), a.Share.Largest()) })
-	out := []NoisyShare{}
+	out := []WorkspaceShare{}
 	for _, w := range sorted[:min(maxBusiest, len(sorted))] {
 		if w.Share.Largest() == 0 {
 			break
 		}
-		out = append(out, NoisyShare{WorkspaceID: w.ID, Name: w.Name, Shares: w.Share})
+		out = append(out, WorkspaceShare{WorkspaceID: w.ID, Name: w.Name, Shares: w.Share})
 	}
 	return out
 }

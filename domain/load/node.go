@@ -8,21 +8,21 @@ import (
 
 // NodeLoad is the load of the node that answers an operator, and of all workspaces.
 type NodeLoad struct {
-	Object     string       `json:"object"`
-	AsOf       time.Time    `json:"as_of" doc:"Time of the numbers: up to one second ago."`
-	Ready      bool         `json:"ready" doc:"Whether the node is ready, as in /readyz."`
-	Reason     string       `json:"reason,omitempty" doc:"Why the node is not ready."`
-	Drain      DrainNow     `json:"drain" doc:"Whether an operator has drained the node."`
-	Dialling   DiallingNow  `json:"dialling" doc:"Whether an operator has stopped all dialing."`
-	Workspaces int          `json:"workspaces" doc:"Number of workspaces on all nodes."`
-	Silent     int          `json:"workspaces_silent" doc:"Number of workspaces that did not answer within two seconds or whose shard has no node. The sums do not include them."`
-	LiveCalls  int          `json:"live_calls" doc:"Number of live calls, inbound and outbound, including the test environment."`
-	Lines      LinesNow     `json:"lines" doc:"Concurrent calls of all workspaces."`
-	LastMinute Activity     `json:"last_minute" doc:"Activity of all workspaces within the last minute."`
-	SpentToday domain.Money `json:"spent_today" doc:"Cost of today's outbound calls, including live calls. The day is in UTC."`
-	SpentKnown bool         `json:"spent_known" doc:"false: spent_today is incomplete. The amounts of a workspace before the start of the service are still being read, or a workspace did not answer."`
-	Trunks     TrunkCounts  `json:"trunks" doc:"Number of trunks of all workspaces by health."`
-	Noisy      []NoisyShare `json:"noisy" doc:"The ten workspaces with the largest share of calls, commits or requests, in descending order."`
+	Object     string           `json:"object"`
+	AsOf       time.Time        `json:"as_of" doc:"Time of the numbers: up to one second ago."`
+	Ready      bool             `json:"ready" doc:"Whether the node is ready, as in /readyz."`
+	Reason     string           `json:"reason,omitempty" doc:"Why the node is not ready."`
+	Drain      DrainNow         `json:"drain" doc:"Whether an operator has drained the node."`
+	Dialling   DiallingNow      `json:"dialling" doc:"Whether an operator has stopped all dialing."`
+	Workspaces int              `json:"workspaces" doc:"Number of workspaces on all nodes."`
+	Silent     int              `json:"workspaces_silent" doc:"Number of workspaces that did not answer within two seconds or whose shard has no node. The sums do not include them."`
+	LiveCalls  int              `json:"live_calls" doc:"Number of live calls, inbound and outbound, including the test environment."`
+	Lines      ConcurrentCalls  `json:"lines" doc:"Concurrent calls of all workspaces."`
+	LastMinute Activity         `json:"last_minute" doc:"Activity of all workspaces within the last minute."`
+	SpentToday domain.Money     `json:"spent_today" doc:"Cost of today's outbound calls, including live calls. The day is in UTC."`
+	SpentKnown bool             `json:"spent_known" doc:"false: spent_today is incomplete. The amounts of a workspace before the start of the service are still being read, or a workspace did not answer."`
+	Trunks     TrunkCounts      `json:"trunks" doc:"Number of trunks of all workspaces by health."`
+	Noisy      []WorkspaceShare `json:"noisy" doc:"The ten workspaces with the largest share of calls, commits or requests, in descending order."`
 }
 
 // NodeNow is the current state of a running node as an operator sees it.

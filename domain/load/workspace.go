@@ -4,22 +4,22 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// LinesNow counts the concurrent calls of one workspace or of all workspaces.
-type LinesNow struct {
-	Outbound LineUse `json:"outbound" doc:"Outbound calls in the live environment."`
-	Inbound  LineUse `json:"inbound" doc:"Inbound calls in both environments."`
-	Test     LineUse `json:"test" doc:"Outbound calls in the test environment, to the built-in carrier."`
+// ConcurrentCalls counts the concurrent calls of one workspace or of all workspaces.
+type ConcurrentCalls struct {
+	Outbound CallCapacity `json:"outbound" doc:"Outbound calls in the live environment."`
+	Inbound  CallCapacity `json:"inbound" doc:"Inbound calls in both environments."`
+	Test     CallCapacity `json:"test" doc:"Outbound calls in the test environment, to the built-in carrier."`
 }
 
-// LineUse counts the concurrent calls in one direction, the limit of the plan, and the waiting calls.
-type LineUse struct {
+// CallCapacity counts the concurrent calls in one direction, the limit of the plan, and the waiting calls.
+type CallCapacity struct {
 	Used    int `json:"used" doc:"Number of concurrent calls in use: live calls, calls that are about to be placed, and calls that may still exist after a crash."`
 	Limit   int `json:"limit" doc:"Number of concurrent calls that the plan allows."`
 	Waiting int `json:"waiting" doc:"Number of calls of campaigns and bulk jobs that wait for capacity."`
 }
 
 // Add adds the counts of o.
-func (l *LineUse) Add(o LineUse) {
+func (l *CallCapacity) Add(o CallCapacity) {
 	l.Used += o.Used
 	l.Limit += o.Limit
 	l.Waiting += o.Waiting
@@ -49,8 +49,8 @@ type Shares struct {
 // Largest returns the largest of the three shares.
 func (s Shares) Largest() float64 { return max(s.Calls, s.Commits, s.Requests) }
 
-// NoisyShare is the share of one workspace in the activity of all workspaces.
-type NoisyShare struct {
+// WorkspaceShare is the share of one workspace in the activity of all workspaces.
+type WorkspaceShare struct {
 	WorkspaceID string `json:"workspace_id"`
 	Name        string `json:"name"`
 	Shares
@@ -63,8 +63,8 @@ type TrunkCounts struct {
 	Down     int `json:"down" doc:"Number of trunks whose targets have all failed."`
 }
 
-// TrunkTrouble is a trunk that is degraded or down.
-type TrunkTrouble struct {
+// UnhealthyTrunk is a trunk that is degraded or down.
+type UnhealthyTrunk struct {
 	ID          string             `json:"id"`
 	Name        string             `json:"name"`
 	Environment domain.Environment `json:"environment"`
@@ -74,19 +74,19 @@ type TrunkTrouble struct {
 
 // WorkspaceLoad is the load of one workspace.
 type WorkspaceLoad struct {
-	Object         string         `json:"object"`
-	ID             string         `json:"id"`
-	Name           string         `json:"name"`
-	Plan           domain.Plan    `json:"plan" doc:"The plan: starter, professional or enterprise."`
-	Silent         bool           `json:"silent" doc:"true: the workspace did not answer within two seconds. Unknown numbers are 0."`
-	LiveCalls      int            `json:"live_calls" doc:"Number of live calls, inbound and outbound."`
-	Lines          LinesNow       `json:"lines" doc:"Concurrent calls of the workspace."`
-	CallsPerMinute int            `json:"calls_per_minute" doc:"Highest number of calls that may start within one minute."`
-	LastMinute     Activity       `json:"last_minute" doc:"Activity of the workspace within the last minute."`
-	Share          Shares         `json:"share" doc:"Share of the workspace in the activity of all workspaces."`
-	SpentToday     domain.Money   `json:"spent_today" doc:"Cost of today's outbound calls of the workspace. The day is in UTC."`
-	SpentKnown     bool           `json:"spent_known" doc:"false: spent_today is incomplete. The amounts before the start of the service are still being read, or the workspace did not answer."`
-	DailySpendCap  *domain.Money  `json:"daily_spend_cap" doc:"Highest cost of outbound calls per day. null: no cap."`
-	Trunks         TrunkCounts    `json:"trunks" doc:"Number of trunks of the workspace by health."`
-	Troubles       []TrunkTrouble `json:"troubles" doc:"Trunks that are degraded or down, at most 20. Trunks that are down come first."`
+	Object         string           `json:"object"`
+	ID             string           `json:"id"`
+	Name           string           `json:"name"`
+	Plan           domain.Plan      `json:"plan" doc:"The plan: starter, professional or enterprise."`
+	Silent         bool             `json:"silent" doc:"true: the workspace did not answer within two seconds. Unknown numbers are 0."`
+	LiveCalls      int              `json:"live_calls" doc:"Number of live calls, inbound and outbound."`
+	Lines          ConcurrentCalls  `json:"lines" doc:"Concurrent calls of the workspace."`
+	CallsPerMinute int              `json:"calls_per_minute" doc:"Highest number of calls that may start within one minute."`
+	LastMinute     Activity         `json:"last_minute" doc:"Activity of the workspace within the last minute."`
+	Share          Shares           `json:"share" doc:"Share of the workspace in the activity of all workspaces."`
+	SpentToday     domain.Money     `json:"spent_today" doc:"Cost of today's outbound calls of the workspace. The day is in UTC."`
+	SpentKnown     bool             `json:"spent_known" doc:"false: spent_today is incomplete. The amounts before the start of the service are still being read, or the workspace did not answer."`
+	DailySpendCap  *domain.Money    `json:"daily_spend_cap" doc:"Highest cost of outbound calls per day. null: no cap."`
+	Trunks         TrunkCounts      `json:"trunks" doc:"Number of trunks of the workspace by health."`
+	Troubles       []UnhealthyTrunk `json:"troubles" doc:"Trunks that are degraded or down, at most 20. Trunks that are down come first."`
 }

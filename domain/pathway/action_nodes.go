@@ -217,9 +217,9 @@ func (p *graph) missingForNode(n *domain.Node, has Capabilities) string {
 }
 
 // isRealtimeOnly reports whether only a realtime engine evaluates the edges that start at the node from. The value
-// anywhere stands for edges that start at every node.
+// anyNode stands for edges that start at every node.
 func (p *graph) isRealtimeOnly(from string) bool {
-	if from != anywhere {
+	if from != anyNode {
 		n := p.nodes[from]
 		return n != nil && n.Type == domain.NodeConverse
 	}

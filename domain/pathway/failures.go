@@ -22,7 +22,7 @@ func (w *stepper) leaveAfterSilence(n *domain.Node) bool {
 	if w.s.tries++; w.s.tries <= most {
 		return false
 	}
-	w.followEdge([]domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}, n.ID, anywhere)
+	w.followEdge([]domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}, n.ID, anyNode)
 	return true
 }
 
@@ -65,11 +65,11 @@ func (w *stepper) leaveFailedNode(why string) {
 	t.awaitsAnswer, t.needsAnswer, t.pendingActions = false, false, 0
 	w.s.round++
 	for _, e := range []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeTimeout} {
-		if w.hasEdge(w.s.node, e) || e != domain.EdgeFailure && w.hasEdge(anywhere, e) {
+		if w.hasEdge(w.s.node, e) || e != domain.EdgeFailure && w.hasEdge(anyNode, e) {
 			if t.speaking {
 				w.emit(StopSpeaking{})
 			}
-			w.followEdge([]domain.EdgeType{e}, w.s.node, anywhere)
+			w.followEdge([]domain.EdgeType{e}, w.s.node, anyNode)
 			return
 		}
 	}

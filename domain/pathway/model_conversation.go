@@ -144,8 +144,8 @@ const (
 	defaultSilenceRetries = 2 // reminders to a silent caller
 )
 
-// exchange is the state of a conversation with a model at the current node.
-type exchange struct {
+// modelConversation is the state of a conversation with a model at the current node.
+type modelConversation struct {
 	awaitsAnswer   bool // ModelAnswered is expected
 	choosing       bool // the model selects an edge for a collect node
 	pendingActions int  // number of expected ActionEnded inputs
@@ -219,7 +219,7 @@ func (w *stepper) startConversing(n *domain.Node) {
 		w.startRealtime(n)
 		return
 	}
-	w.s.exchange = exchange{}
+	w.s.exchange = modelConversation{}
 	w.s.interruptible = n.Interruptible == nil || *n.Interruptible
 	words := w.s.bufferedSpeech
 	w.s.bufferedSpeech = Utterance{}
@@ -436,7 +436,7 @@ func (w *stepper) cancelAnswer() {
 	}
 	w.recordHeardAnswer()
 	w.s.round++
-	*t = exchange{turns: t.turns, failed: t.failed}
+	*t = modelConversation{turns: t.turns, failed: t.failed}
 }
 
 // recordHeardAnswer limits the model's answer in the history to the part that was spoken.

@@ -47,7 +47,7 @@ func (w *stepper) applyHeldInput(n *domain.Node) bool {
 func (w *stepper) awaitActions() {
 	t := &w.s.exchange
 	w.s.phase = thinking
-	w.s.exchange = exchange{turns: t.turns, followUp: t.followUp, pendingActions: t.pendingActions, needsAnswer: t.followUp.kind == followUpListen}
+	w.s.exchange = modelConversation{turns: t.turns, followUp: t.followUp, pendingActions: t.pendingActions, needsAnswer: t.followUp.kind == followUpListen}
 	w.speakFiller()
 }
 

@@ -85,7 +85,7 @@ func (w *stepper) startRealtime(n *domain.Node) {
 	}
 	w.s.phase = inRealtime
 	w.s.round++
-	w.s.exchange = exchange{}
+	w.s.exchange = modelConversation{}
 	w.s.interruptible = n.Interruptible == nil || *n.Interruptible
 	last := len(w.s.history) - 1
 	prompt, _ := w.s.shownText(n.Prompt)
@@ -232,7 +232,7 @@ func (w *stepper) handleRealtimeLost(in RealtimeLost) {
 	}
 	w.s.round++
 	w.s.phase = thinking
-	w.s.exchange = exchange{followUp: t.followUp}
+	w.s.exchange = modelConversation{followUp: t.followUp}
 	if t.followUp.kind != followUpListen {
 		w.runFollowUp(n)
 		return

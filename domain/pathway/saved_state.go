@@ -75,7 +75,7 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 	}
 	s.node, s.shown, s.outcome, s.notes, s.intent = in.Node, in.Shown, in.Outcome, in.Notes, in.Intent
 	s.tries, s.entered, s.nodesSinceInput, s.round, s.history = in.Tries, in.Entered, in.Idle, in.Round+1, in.History
-	s.exchange = exchange{turns: in.Turns}
+	s.exchange = modelConversation{turns: in.Turns}
 	if in.Language != "" {
 		s.language, s.english = in.Language, IsEnglish(in.Language)
 	}

@@ -140,7 +140,7 @@ func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 	}
 	intents := func(from string) {
 		for _, e := range p.edges[from] {
-			if e.When.Type == domain.EdgeIntent && (from != anywhere || e.To != n.ID) {
+			if e.When.Type == domain.EdgeIntent && (from != anyNode || e.To != n.ID) {
 				add(phraseMatch{to: e.To, intent: e.When.Intent}, edgeWords(&e.When)...)
 			}
 		}
@@ -157,7 +157,7 @@ func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 		}
 	}
 	if n.Type != domain.NodeCollect || acceptsSpeech(n) {
-		intents(anywhere)
+		intents(anyNode)
 	}
 	return all
 }

@@ -177,7 +177,7 @@ type State struct {
 	entered         int         // nodes entered in total
 	interruptible   bool        // a key may interrupt the prompt
 	round           int         // number of the current model request or action
-	exchange        exchange
+	exchange        modelConversation
 	history         []Message // history for the model
 	realtime        bool      // a realtime engine conducts converse nodes
 }
@@ -299,7 +299,7 @@ func (s State) NeedsSpeech() bool {
 		return false
 	}
 	keys := n.Type == domain.NodeCollect && n.Input != "speech"
-	return !keys && (acceptsSpeech(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.graph.edges[s.node]), s.graph.edges[anywhere]...), func(e domain.Edge) bool {
+	return !keys && (acceptsSpeech(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.graph.edges[s.node]), s.graph.edges[anyNode]...), func(e domain.Edge) bool {
 		return e.When.Type == domain.EdgeDTMF
 	})
 }
@@ -327,7 +327,7 @@ func (s State) IsSecretInput() bool {
 }
 
 // UpcomingTexts returns the texts that may be spoken next, so that speech can be synthesized in advance. Secret
-// texts are omitted.
+// environmentOf are omitted.
 func (s State) UpcomingTexts() []string {
 	if s.phase == ended {
 		return nil
@@ -351,7 +351,7 @@ func (s State) UpcomingTexts() []string {
 }
 
 // FixedTexts returns the texts of a script that have no placeholders and are therefore equal in every call. Secret
-// texts are omitted.
+// environmentOf are omitted.
 func FixedTexts(s *domain.Script) []string {
 	var texts []string
 	add := func(text string) {

@@ -352,7 +352,7 @@ func (w *stepper) addKey(n *domain.Node, key byte) bool {
 // completeInput evaluates the keys that the caller entered at a collect node.
 func (w *stepper) completeInput(n *domain.Node) {
 	got := w.s.enteredKeys
-	if to, ok := w.findKeyEdgeFrom(anywhere, got); ok {
+	if to, ok := w.findKeyEdgeFrom(anyNode, got); ok {
 		if _, own := w.findKeyEdgeFrom(n.ID, got); !own {
 			w.enterNode(to)
 			return
@@ -392,7 +392,7 @@ func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	if why == domain.EdgeTimeout {
 		order = []domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}
 	}
-	w.followEdge(order, w.s.node, anywhere)
+	w.followEdge(order, w.s.node, anyNode)
 }
 
 // leaveNode leaves a finished node by the edge for the entered keys, or by another edge. keyed may be empty.
@@ -410,7 +410,7 @@ func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	for _, from := range places {
 		for _, t := range order {
 			for _, e := range w.s.graph.edges[from] {
-				if e.When.Type == t && (from != anywhere || e.To != w.s.node) && (t != domain.EdgeExpr || w.isEdgeMet(&e)) {
+				if e.When.Type == t && (from != anyNode || e.To != w.s.node) && (t != domain.EdgeExpr || w.isEdgeMet(&e)) {
 					w.enterNode(e.To)
 					return
 				}
@@ -420,8 +420,8 @@ func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
 	w.endConversation("", "", "")
 }
 
-// anywhere is the value of Edge.From for edges that start at every node.
-const anywhere = "*"
+// anyNode is the value of Edge.From for edges that start at every node.
+const anyNode = "*"
 
 func (w *stepper) findKeyEdge(keyed string) (to string, ok bool) {
 	if keyed == "" {
@@ -430,7 +430,7 @@ func (w *stepper) findKeyEdge(keyed string) (to string, ok bool) {
 	if to, ok = w.findKeyEdgeFrom(w.s.node, keyed); ok {
 		return to, true
 	}
-	return w.findKeyEdgeFrom(anywhere, keyed)
+	return w.findKeyEdgeFrom(anyNode, keyed)
 }
 
 func (w *stepper) findKeyEdgeFrom(place, keyed string) (to string, ok bool) {

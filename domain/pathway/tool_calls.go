@@ -86,11 +86,11 @@ func (p *graph) edgeOffers(n *domain.Node) []ToolOffer {
 		taken[name] = true
 		all = append(all, ToolOffer{Kind: OfferEdge, Name: name, Description: about, Parameters: objectSchema(nil, object{}), To: e.To, Intent: e.When.Intent})
 	}
-	for _, from := range []string{n.ID, anywhere} {
+	for _, from := range []string{n.ID, anyNode} {
 		for i := range p.edges[from] {
 			e := &p.edges[from][i]
 			switch {
-			case from == anywhere && e.To == n.ID:
+			case from == anyNode && e.To == n.ID:
 			case e.When.Type == domain.EdgeLLM:
 				add("go_to_", e.To, "Continues the conversation. Call it as soon as this is true: "+e.When.Prompt, e)
 			case e.When.Type == domain.EdgeIntent && len(edgeWords(&e.When)) == 0:
@@ -383,7 +383,7 @@ func (w *stepper) requestChoice(n *domain.Node, in Utterance) bool {
 	w.addToHistory(Message{By: ByCaller, Text: in.Text})
 	w.s.phase = thinking
 	w.s.round++
-	w.s.exchange = exchange{awaitsAnswer: true, choosing: true, choiceInput: in}
+	w.s.exchange = modelConversation{awaitsAnswer: true, choosing: true, choiceInput: in}
 	prompt, _ := w.s.shownText(n.Prompt)
 	w.emit(ModelRequest{Round: w.s.round, Node: n.ID, Prompt: prompt, History: w.s.history, Offers: offers, Choose: true})
 	return true
@@ -392,7 +392,7 @@ func (w *stepper) requestChoice(n *domain.Node, in Utterance) bool {
 // handleChoice follows the edge that a model selected for the caller's words at a collect node.
 func (w *stepper) handleChoice(n *domain.Node, in ModelAnswered) {
 	heard := w.s.exchange.choiceInput
-	w.s.exchange = exchange{}
+	w.s.exchange = modelConversation{}
 	w.s.phase = collecting
 	for i := range in.Calls {
 		for _, o := range w.s.graph.edgeOffers(n) {

@@ -83,7 +83,7 @@ func (w *stepper) resumeNode() {
 			return
 		}
 		choosing := w.s.exchange.choosing
-		w.s.exchange = exchange{turns: w.s.exchange.turns}
+		w.s.exchange = modelConversation{turns: w.s.exchange.turns}
 		if choosing {
 			w.speakPrompt(n, speaking)
 			return

@@ -103,7 +103,7 @@ func Warnings(p *domain.Pathway) []domain.Detail {
 			}
 		}
 	}
-	follow(anywhere)
+	follow(anyNode)
 	for len(next) > 0 {
 		from := next[0]
 		next = next[1:]
@@ -314,7 +314,7 @@ func (v *validation) checkCollect(at string, n *domain.Node) {
 func (v *validation) checkEdge(i int, e *domain.Edge) {
 	at := fmt.Sprintf("edges[%d]", i)
 	from := v.nodes[e.From]
-	if from == nil && e.From != anywhere {
+	if from == nil && e.From != anyNode {
 		v.addProblem(at+".from", "there is no node %q", e.From)
 	}
 	if v.nodes[e.To] == nil {
@@ -331,7 +331,7 @@ func (v *validation) checkEdge(i int, e *domain.Edge) {
 			v.addProblem(at+".when.digits", "%q is longer than what node %q collects", e.When.Digits, e.From)
 		}
 	case domain.EdgeAlways:
-		if e.From == anywhere {
+		if e.From == anyNode {
 			v.addProblem(at+".when.type", "an edge from anywhere cannot be always")
 		}
 	case domain.EdgeSuccess, domain.EdgeFailure:
@@ -342,7 +342,7 @@ func (v *validation) checkEdge(i int, e *domain.Edge) {
 		v.checkText(at+".when.intent", e.When.Intent, maxName)
 		v.checkPhrases(at+".when.words", e.When.Words)
 	case domain.EdgeExpr:
-		if e.From == anywhere {
+		if e.From == anyNode {
 			v.addProblem(at+".when.type", "an edge from anywhere cannot be expr")
 		}
 		v.checkExpression(at+".when.expr", e.When.Expr)

@@ -81,7 +81,7 @@ func Run(p Plan) Report {
 type simulator struct {
 	p               Plan
 	now             time.Time
-	view            dialer.View
+	view            dialer.CampaignView
 	report          Report
 	contacts        []Contact
 	groups          []groupState
@@ -139,7 +139,7 @@ func newSimulator(p Plan) *simulator {
 		s.groups = append(s.groups, groupState{ContactGroup: c})
 	}
 	c := p.Campaign
-	s.view = dialer.View{
+	s.view = dialer.CampaignView{
 		Status: domain.CampaignRunning, Schedule: p.Rules.ScheduleWindow(), OpenHours: p.Rules.GlobalWindow(), Pacing: c.Pacing, AutoComplete: true,
 	}
 	if c.Schedule.Start != nil && c.Schedule.Start.After(p.From) {
@@ -271,7 +271,7 @@ func (s *simulator) processDue() {
 }
 
 // updateView updates the campaign state on which the next decision of package dialer is based.
-func (s *simulator) updateView() dialer.View {
+func (s *simulator) updateView() dialer.CampaignView {
 	v := &s.view
 	v.OpenAttempts, v.ReadyContacts, v.DueRetries, v.NextOpening, v.NextRetry = len(s.live), 0, 0, time.Time{}, time.Time{}
 	for i := range s.groups {

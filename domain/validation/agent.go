@@ -17,8 +17,8 @@ const (
 	maxRingSeconds    = 60
 	MaxDestinations   = 100
 
-	stdTextingMinutes, maxTextingMinutes = 60, 7 * 24 * 60
-	stdTextingReplies, maxTextingReplies = 20, 100
+	defaultSMSConversationMinutes, maxSMSConversationMinutes = 60, 7 * 24 * 60
+	defaultSMSConversationReplies, maxSMSConversationReplies = 20, 100
 )
 
 // holdMusic matches the name of an audio file. The code that opens the file accepts only files in the prompt folder.
@@ -44,7 +44,7 @@ func AgentDefaults(a *domain.Agent) {
 		setFieldDefaults(a.Analysis.Fields)
 	}
 	if t := a.SMS; t != nil {
-		t.TimeoutMinutes, t.MaxReplies = cmp.Or(t.TimeoutMinutes, stdTextingMinutes), cmp.Or(t.MaxReplies, stdTextingReplies)
+		t.TimeoutMinutes, t.MaxReplies = cmp.Or(t.TimeoutMinutes, defaultSMSConversationMinutes), cmp.Or(t.MaxReplies, defaultSMSConversationReplies)
 	}
 }
 
@@ -82,8 +82,8 @@ func Agent(a *domain.Agent) domain.Problems {
 	checkBetween(&p, "inbound.ring_seconds", a.Inbound.RingSeconds, 0, maxRingSeconds)
 	checkEngines(&p, a)
 	if t := a.SMS; t != nil {
-		checkBetween(&p, "sms.timeout_minutes", t.TimeoutMinutes, 1, maxTextingMinutes)
-		checkBetween(&p, "sms.max_replies", t.MaxReplies, 1, maxTextingReplies)
+		checkBetween(&p, "sms.timeout_minutes", t.TimeoutMinutes, 1, maxSMSConversationMinutes)
+		checkBetween(&p, "sms.max_replies", t.MaxReplies, 1, maxSMSConversationReplies)
 	}
 	checkConduct(&p, a)
 	a.Tools = checkToolNames(&p, "tools", a.Tools)

@@ -103,7 +103,7 @@ func (b *bot) send(v map[string]any) {
 }
 
 func (b *bot) says(text string) {
-	for sound := Mu(text); len(sound) > 0; {
+	for sound := MuLawAudio(text); len(sound) > 0; {
 		piece := sound[:min(deltaMost, len(sound))]
 		sound = sound[len(piece):]
 		b.send(map[string]any{"event": "media", "media": map[string]any{"payload": base64.StdEncoding.EncodeToString(piece)}})

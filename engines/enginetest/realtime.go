@@ -200,7 +200,7 @@ func (t *realtimeTalk) answer() {
 	if a.Say != "" {
 		t.send(map[string]any{"type": "response.output_audio_transcript.delta", "response_id": response, "item_id": item, "delta": a.Say})
 	}
-	for sound := Mu(a.Say); len(sound) > 0; {
+	for sound := MuLawAudio(a.Say); len(sound) > 0; {
 		piece := sound[:min(deltaMost, len(sound))]
 		sound = sound[len(piece):]
 		t.send(map[string]any{"type": "response.output_audio.delta", "response_id": response, "item_id": item, "content_index": 0, "delta": base64.StdEncoding.EncodeToString(piece)})

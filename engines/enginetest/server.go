@@ -21,7 +21,7 @@ type Fault string
 
 // The faults that the server can simulate.
 const (
-	Well    Fault = ""
+	NoFault Fault = ""
 	Hangs   Fault = "hangs"   // accepts the request and never answers
 	Stalls  Fault = "stalls"  // sends the first 200 ms of audio or the first words, then nothing
 	Garbage Fault = "garbage" // answers 200 with an invalid body
@@ -152,7 +152,7 @@ func (s *Server) faulty(w http.ResponseWriter, r *http.Request, f Fault) bool {
 		case <-s.ended:
 		}
 		return false
-	case Well, Stalls, Drops:
+	case NoFault, Stalls, Drops:
 		return false
 	}
 	return true
@@ -161,8 +161,8 @@ func (s *Server) faulty(w http.ResponseWriter, r *http.Request, f Fault) bool {
 // Length returns the length of the audio that the server synthesizes for a text: 60 ms for each byte.
 func Length(text string) time.Duration { return time.Duration(len(text)) * 60 * time.Millisecond }
 
-// hum returns the audio that the server synthesizes for a text: a tone of 400 Hz as 16-bit little-endian PCM.
-func hum(text string, rate int) []byte {
+// tonePCM returns the audio that the server synthesizes for a text: a tone of 400 Hz as 16-bit little-endian PCM.
+func tonePCM(text string, rate int) []byte {
 	n := int(Length(text)) / int(time.Second/time.Duration(rate))
 	out := make([]byte, 0, 2*n)
 	for i := range n {
@@ -185,13 +185,13 @@ func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "audio/pcm")
-	s.stream(w, r, f, hum(order.Input, s.rate), s.rate*2/5)
+	s.stream(w, r, f, tonePCM(order.Input, s.rate), s.rate*2/5)
 }
 
 // stream sends the audio of a synthesis response. With the faults Stalls and Drops it sends only the first bytes.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, f Fault, sound []byte, first int) {
 	flush := http.NewResponseController(w)
-	if f == Well || f == Late {
+	if f == NoFault || f == Late {
 		_, _ = w.Write(sound)
 		return
 	}
@@ -219,7 +219,7 @@ func (s *Server) elevenlabs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "audio/basic")
-	s.stream(w, r, f, Mu(order.Text), 1600)
+	s.stream(w, r, f, MuLawAudio(order.Text), 1600)
 }
 
 func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {

@@ -18,9 +18,9 @@ import (
 	"github.com/callboard/callboard/media/g711"
 )
 
-// Mu returns the audio that the server synthesizes for a text as 8 kHz µ-law.
-func Mu(text string) []byte {
-	pcm := hum(text, 8000)
+// MuLawAudio returns the audio that the server synthesizes for a text as 8 kHz µ-law.
+func MuLawAudio(text string) []byte {
+	pcm := tonePCM(text, 8000)
 	out := make([]byte, len(pcm)/2)
 	for i := range out {
 		out[i] = g711.LinearToMu(int16(uint16(pcm[2*i]) | uint16(pcm[2*i+1])<<8))

@@ -20,7 +20,7 @@ const (
 // Embed returns the embeddings of at most EmbedMost texts, in the order of the texts. A suspended engine receives no
 // request. Errors are *Fault, except when the context has ended.
 func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]float32, error) {
-	if c.resting.isSuspended(e, time.Now()) {
+	if c.health.isSuspended(e, time.Now()) {
 		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "it has failed too often, and rests"}
 	}
 	out, err := c.embed(ctx, e, texts)
@@ -31,7 +31,7 @@ func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]floa
 	if err != nil {
 		f = faultOf(e, err)
 	}
-	c.resting.record(e, f, time.Now())
+	c.health.record(e, f, time.Now())
 	if f != nil {
 		return nil, f
 	}

@@ -100,7 +100,7 @@ const (
 type Client struct {
 	Free    *http.Client
 	Guarded *http.Client
-	resting engineHealth
+	health  engineHealth
 }
 
 // Ask sends a request to the engines, in the order given, until an engine answers. It
@@ -111,11 +111,11 @@ type Client struct {
 // already have heard the sentence.
 func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(text string, first time.Duration), lost func(*Fault)) (Answer, error) {
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})
-	engines = c.resting.sort(engines, time.Now())
+	engines = c.health.sort(engines, time.Now())
 	for i := range engines {
 		a, err := c.askEngine(ctx, &engines[i], r, sentence)
 		if err == nil {
-			c.resting.record(&engines[i], nil, time.Now())
+			c.health.record(&engines[i], nil, time.Now())
 			return a, nil
 		}
 		if ctx.Err() != nil {
@@ -124,7 +124,7 @@ func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence 
 		last = err
 		f, ok := errors.AsType[*Fault](err)
 		if ok {
-			c.resting.record(&engines[i], f, time.Now())
+			c.health.record(&engines[i], f, time.Now())
 		}
 		if ok && lost != nil {
 			lost(f)

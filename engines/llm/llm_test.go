@@ -60,7 +60,7 @@ func TestChatCompletionFollowsDocumentation(t *testing.T) {
 		{ID: "call_DdmO9pD3xa9XTPNJ32zg2hcA", Name: "get_weather", Arguments: `{"location":"Paris"}`}, {ID: "call_iTQa", Name: "get_weather", Arguments: `{"location":"Bonn"}`},
 	}, a.Calls)
 
-	asked := s.Asked()[1]
+	asked := s.Requests()[1]
 	assert.Equal(t, "Bearer sk-secret", asked.Authorization)
 	assert.True(t, asked.Stream)
 	assert.Equal(t, "gpt-4o-mini", asked.Model)
@@ -105,7 +105,7 @@ func TestNextEngineAnswersAfterFailure(t *testing.T) {
 	for name, c := range broken() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bad, good := llmtest.New(t, llmtest.Replies(c.reply)), llmtest.New(t, llmtest.Replies(llmtest.Words("All is well.")))
+			bad, good := llmtest.New(t, llmtest.Replies(c.reply)), llmtest.New(t, llmtest.Replies(llmtest.ChunkedReply("All is well.")))
 			engines := []llm.Engine{
 				{Name: "bad", URL: bad.URL, Key: "sk-secret", First: 300 * time.Millisecond, Stall: 300 * time.Millisecond}, {Name: "good", URL: good.URL},
 			}
@@ -132,20 +132,20 @@ func TestWholeAnswerHasATimeLimit(t *testing.T) {
 	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I thin"}, Stall: true}))
 	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL, Total: 200 * time.Millisecond}}, hello(), nil, nil)
 	require.Equal(t, &llm.Fault{Engine: "one", Code: "timeout", Message: "its answer took too long"}, err)
-	<-s.Gone()
+	<-s.Disconnects()
 }
 
 func TestEngineThatHasSpokenIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	bad := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"It is here. And", " then"}, Drop: true}))
-	good := llmtest.New(t, llmtest.Replies(llmtest.Words("All is well.")))
+	good := llmtest.New(t, llmtest.Replies(llmtest.ChunkedReply("All is well.")))
 	var said []string
 	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "bad", URL: bad.URL}, {Name: "good", URL: good.URL}}, hello(), func(text string, _ time.Duration) { said = append(said, text) }, nil)
 	var f *llm.Fault
 	require.ErrorAs(t, err, &f)
 	assert.True(t, f.Spoke)
 	assert.Equal(t, []string{"It is here."}, said)
-	assert.Empty(t, good.Asked())
+	assert.Empty(t, good.Requests())
 }
 
 func TestInterruptionCancelsModelRequest(t *testing.T) {
@@ -154,18 +154,18 @@ func TestInterruptionCancelsModelRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := client().Ask(ctx, []llm.Engine{{Name: "one", URL: s.URL}, {Name: "two", URL: s.URL}}, hello(), func(string, time.Duration) { cancel() }, nil)
 	require.ErrorIs(t, err, context.Canceled)
-	<-s.Gone()
-	assert.Len(t, s.Asked(), 1, "nobody else is asked")
+	<-s.Disconnects()
+	assert.Len(t, s.Requests(), 1, "nobody else is asked")
 }
 
 func TestTenantEngineUsesGuardedClient(t *testing.T) {
 	t.Parallel()
-	s := llmtest.New(t, llmtest.Replies(llmtest.Words("Hello.")))
+	s := llmtest.New(t, llmtest.Replies(llmtest.ChunkedReply("Hello.")))
 	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "theirs", URL: s.URL, Tenant: true}}, hello(), nil, nil)
 	var f *llm.Fault
 	require.ErrorAs(t, err, &f)
 	assert.Equal(t, "unreachable", f.Code)
-	assert.Empty(t, s.Asked())
+	assert.Empty(t, s.Requests())
 	_, err = client().Ask(t.Context(), nil, hello(), nil, nil)
 	assert.ErrorAs(t, err, &f)
 }

@@ -19,9 +19,9 @@ type Models struct {
 	Order     []string // names of the engines that are tried after the agent's own
 }
 
-// For returns the engines for an agent in the order in which they are tried. If l is nil, the agent has the default
+// EnginesFor returns the engines for an agent in the order in which they are tried. If l is nil, the agent has the default
 // settings.
-func (m Models) For(l *domain.AgentLLM) []Engine {
+func (m Models) EnginesFor(l *domain.AgentLLM) []Engine {
 	names := m.Order
 	model := ""
 	if l != nil {

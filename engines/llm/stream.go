@@ -63,8 +63,8 @@ type (
 	}
 )
 
-// wire returns the JSON body of a chat completions request.
-func wire(model string, r Request) wireRequest {
+// newWireRequest returns the JSON body of a chat completions request.
+func newWireRequest(model string, r Request) wireRequest {
 	w := wireRequest{Model: model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens}
 	for _, m := range r.Messages {
 		one := wireMessage{Role: m.Role, ToolCallID: m.ID}
@@ -117,7 +117,7 @@ func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence f
 }
 
 func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerReader) error {
-	resp, err := c.post(ctx, e, "/chat/completions", "text/event-stream", wire(e.Model, r))
+	resp, err := c.post(ctx, e, "/chat/completions", "text/event-stream", newWireRequest(e.Model, r))
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ type answerReader struct {
 	ended    bool // the stream has sent its end
 }
 
-// read parses the lines of server-sent events (HTML standard §9.2) until the end of the stream. It ignores all lines
+// readResponse parses the lines of server-sent events (HTML standard §9.2) until the end of the stream. It ignores all lines
 // other than data.
 func (r *answerReader) read(from io.Reader) error {
 	lines := bufio.NewScanner(from)

@@ -20,14 +20,14 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// signs is an Engine.Sign that puts the stream ID and the URL into headers without a signature.
-func signs(id string, _ time.Time, url string) http.Header {
+// testSignature is an Engine.Sign that puts the stream ID and the URL into headers without a signature.
+func testSignature(id string, _ time.Time, url string) http.Header {
 	return http.Header{"Webhook-Id": {id}, "X-Url": {url}}
 }
 
-// plays starts a server that follows the script in a file. A line with ">" is a message that the server expects, a line
+// startScriptedServer starts a server that follows the script in a file. A line with ">" is a message that the server expects, a line
 // with "<" is a message that it sends, and "close" closes the connection. STREAM stands for the stream ID.
-func plays(t *testing.T, path string) (url string, over <-chan struct{}) {
+func startScriptedServer(t *testing.T, path string) (url string, over <-chan struct{}) {
 	t.Helper()
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -60,10 +60,10 @@ func plays(t *testing.T, path string) (url string, over <-chan struct{}) {
 	return strings.Replace(server.URL, "http", "ws", 1) + "/media?for=clinic", done
 }
 
-func opens(t *testing.T, url string, first time.Duration) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
+func openSession(t *testing.T, url string, first time.Duration) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)
-	e := &mediastreams.Engine{URL: url, Sign: signs, ConnectTimeout: first, Client: http.DefaultClient}
+	e := &mediastreams.Engine{URL: url, Sign: testSignature, ConnectTimeout: first, Client: http.DefaultClient}
 	l := e.OpenSession(speech.RealtimeRequest{CallParameters: map[string]string{"call_id": "call_1", "workspace_id": "ws_1", "from": "+12025550100", "order": "7"}}, func(e speech.RealtimeEvent) { told <- e })
 	t.Cleanup(l.Close)
 	return l, told
@@ -86,8 +86,8 @@ func until(t *testing.T, told <-chan speech.RealtimeEvent, kind speech.RealtimeE
 
 func TestStreamFollowsTwilioDocumentation(t *testing.T) {
 	t.Parallel()
-	url, over := plays(t, "testdata/stream.txt")
-	l, told := opens(t, url, time.Minute)
+	url, over := startScriptedServer(t, "testdata/stream.txt")
+	l, told := openSession(t, url, time.Minute)
 	until(t, told, speech.RealtimeReady)
 	l.Write(bytes.Repeat([]byte{0x7F}, 100))
 	l.Write(bytes.Repeat([]byte{0x7F}, 220)) // two pieces of 20 ms
@@ -105,8 +105,8 @@ func TestStreamFollowsTwilioDocumentation(t *testing.T) {
 
 func TestCloseSendsStop(t *testing.T) {
 	t.Parallel()
-	url, over := plays(t, "testdata/stop.txt")
-	l, told := opens(t, url, time.Minute)
+	url, over := startScriptedServer(t, "testdata/stop.txt")
+	l, told := openSession(t, url, time.Minute)
 	until(t, told, speech.RealtimeReady)
 	l.RequestResponse("") // only reports RealtimeIdle
 	until(t, told, speech.RealtimeIdle)
@@ -119,8 +119,8 @@ func TestCloseSendsStop(t *testing.T) {
 	}
 }
 
-// far starts a server that passes its WebSocket connection to a function of the test.
-func far(t *testing.T, with func(conn *websocket.Conn)) string {
+// remoteSide starts a server that passes its WebSocket connection to a function of the test.
+func startServer(t *testing.T, with func(conn *websocket.Conn)) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)
@@ -134,7 +134,7 @@ func far(t *testing.T, with func(conn *websocket.Conn)) string {
 	return strings.Replace(server.URL, "http", "ws", 1)
 }
 
-func loses(t *testing.T, told <-chan speech.RealtimeEvent) string {
+func waitForFailure(t *testing.T, told <-chan speech.RealtimeEvent) string {
 	t.Helper()
 	for e := range told {
 		if e.Kind == speech.RealtimeFailed {
@@ -167,25 +167,25 @@ func TestFaultsOfServerEndTheStream(t *testing.T) {
 		"engine_garbage  ":   sends(`{"event":"mark","mark":{"name":"` + strings.Repeat("x", 300) + `"}}`),
 		"engine_garbage   ":  sends(string(loud), string(loud), string(loud), string(loud)),
 	} {
-		_, told := opens(t, far(t, with), time.Minute)
-		assert.Equal(t, strings.TrimSpace(code), loses(t, told), code)
+		_, told := openSession(t, startServer(t, with), time.Minute)
+		assert.Equal(t, strings.TrimSpace(code), waitForFailure(t, told), code)
 	}
 	refuses := httptest.NewServer(http.NotFoundHandler())
 	defer refuses.Close()
-	_, told := opens(t, strings.Replace(refuses.URL, "http", "ws", 1), time.Minute)
-	assert.Equal(t, "engine_refused", loses(t, told))
+	_, told := openSession(t, strings.Replace(refuses.URL, "http", "ws", 1), time.Minute)
+	assert.Equal(t, "engine_refused", waitForFailure(t, told))
 	release := make(chan struct{})
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	defer hangs.Close()
 	defer close(release)
-	_, told = opens(t, strings.Replace(hangs.URL, "http", "ws", 1), 100*time.Millisecond)
-	assert.Equal(t, "engine_slow", loses(t, told))
+	_, told = openSession(t, strings.Replace(hangs.URL, "http", "ws", 1), 100*time.Millisecond)
+	assert.Equal(t, "engine_slow", waitForFailure(t, told))
 }
 
 func TestServerThatAcceptsNoAudioIsDisconnected(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	l, told := opens(t, far(t, func(*websocket.Conn) { <-release }), time.Minute)
+	l, told := openSession(t, startServer(t, func(*websocket.Conn) { <-release }), time.Minute)
 	defer close(release)
 	until(t, told, speech.RealtimeReady)
 	piece := make([]byte, 16000)

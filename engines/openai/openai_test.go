@@ -159,7 +159,7 @@ func TestElevenLabsRequestFollowsDocumentation(t *testing.T) {
 	e := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
 	var got bytes.Buffer
 	require.NoError(t, e.StreamSpeech(t.Context(), speech.Request{Text: "Hello.", Voice: "21m00Tcm4TlvDq8ikWAM", Model: "eleven_flash_v2_5", Language: "de-DE", Rate: 350}, func(mu []byte) { got.Write(mu) }))
-	assert.Equal(t, enginetest.Mu("Hello."), got.Bytes(), "as the telephone has it")
+	assert.Equal(t, enginetest.MuLawAudio("Hello."), got.Bytes(), "as the telephone has it")
 	assert.Greater(t, vad.Level(got.Bytes()), -20.0)
 	r := server.Requests()[0]
 	assert.Equal(t, "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000", r.Path)

@@ -16,9 +16,9 @@ const (
 	seconds = 30        // CPU time in seconds; the parent's time limit is shorter
 )
 
-// confine limits the memory and CPU time of this process. If the kernel refuses a limit, the parent process still
+// setLimits limits the memory and CPU time of this process. If the kernel refuses a limit, the parent process still
 // kills this process at its time limit.
-func confine() {
+func setLimits() {
 	debug.SetMemoryLimit(heap)
 	set := func(what int, most uint64) { _ = unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}) }
 	set(unix.RLIMIT_CPU, seconds)

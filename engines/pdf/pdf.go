@@ -61,7 +61,7 @@ func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	bound, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()
 	cmd := process.Command(bound, r.command[0], r.command[1:]...)
-	out, why := &capped{most: MaxText + 1}, &capped{most: maxWhy}
+	out, why := &prefixBuffer{most: MaxText + 1}, &prefixBuffer{most: maxWhy}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(file), out, why, time.Second
 	err := cmd.Run()
 	switch {
@@ -80,14 +80,14 @@ func (r *Reader) Text(ctx context.Context, file []byte) (string, error) {
 	return "", ErrBroken
 }
 
-// capped is a buffer that stores only the first most bytes that are written to it.
-type capped struct {
+// prefixBuffer is a buffer that stores only the first most bytes that are written to it.
+type prefixBuffer struct {
 	bytes.Buffer
 	most int
 }
 
 // Write discards the bytes beyond the limit without an error. Other limits stop a process that writes too much.
-func (c *capped) Write(b []byte) (int, error) {
+func (c *prefixBuffer) Write(b []byte) (int, error) {
 	_, err := c.Buffer.Write(b[:min(len(b), c.most-c.Len())])
 	return len(b), err
 }
@@ -95,7 +95,7 @@ func (c *capped) Write(b []byte) (int, error) {
 // Serve reads one PDF file from in and writes its text to out. It permanently limits the memory and CPU time of the
 // process, so the process must exit afterwards.
 func Serve(in io.Reader, out io.Writer) error {
-	confine()
+	setLimits()
 	file, err := io.ReadAll(io.LimitReader(in, MaxFile+1))
 	if err != nil {
 		return err

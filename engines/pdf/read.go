@@ -12,7 +12,7 @@ import (
 // formsDeep is the maximum nesting depth of form XObjects on a page.
 const formsDeep = 6
 
-// read returns the text of a PDF file as Markdown. It converts panics of the PDF library to errors.
+// readResponse returns the text of a PDF file as Markdown. It converts panics of the PDF library to errors.
 func read(file []byte) (text string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -22,7 +22,7 @@ func read(file []byte) (text string, err error) {
 			}
 		}
 	}()
-	file = framed(file)
+	file = trimToPDF(file)
 	doc, err := pdf.NewReader(bytes.NewReader(file), int64(len(file)))
 	if errors.Is(err, pdf.ErrInvalidPassword) {
 		return "", ErrLocked
@@ -75,9 +75,9 @@ func (l *layout) shown(doc *pdf.Reader, n int) (err error) {
 	return nil
 }
 
-// framed returns a PDF file in the form that the library requires: a header of version 1.x at the beginning, and
+// trimToPDF returns a PDF file in the form that the library requires: a header of version 1.x at the beginning, and
 // %%EOF at the end. Many real files have other bytes around them, which most PDF readers accept.
-func framed(file []byte) []byte {
+func trimToPDF(file []byte) []byte {
 	if i := bytes.Index(file[:min(len(file), 1024)], []byte("%PDF-")); i > 0 {
 		file = file[i:]
 	}

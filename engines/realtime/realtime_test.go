@@ -19,8 +19,8 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// opens opens a session that ends with the test. The returned channel receives the events of the session.
-func opens(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
+// openSession openSession a session that ends with the test. The returned channel receives the events of the session.
+func openSession(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)
 	l := e.OpenSession(o, func(e speech.RealtimeEvent) { told <- e })
@@ -53,7 +53,7 @@ func TestSessionFollowsRealtimeDocumentation(t *testing.T) {
 		assert.Equal(t, "gpt-realtime", r.URL.Query().Get("model"))
 		assert.Equal(t, "Bearer sk-key", r.Header.Get("Authorization"))
 	})
-	l, told := opens(t, &realtime.Engine{
+	l, told := openSession(t, &realtime.Engine{
 		URL: at + "/v1", Key: "sk-key", Model: "gpt-realtime", Voice: "marin", TranscriptionModel: "gpt-4o-mini-transcribe", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient,
 	}, speech.RealtimeRequest{
 		Instructions: "Be kind.", Language: "en-US", Keywords: []string{"Callboard", "Ada"}, EndOfTurn: 600 * time.Millisecond, Interruptible: true, SpeaksFirst: true,
@@ -83,8 +83,8 @@ func engine(server *enginetest.Server) *realtime.Engine {
 	return &realtime.Engine{URL: server.URL + "/v1", Key: enginetest.Key, Model: "m", Voice: "v", TranscriptionModel: "w", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}
 }
 
-// hasty returns an engine with the short timeout that detects the fault f.
-func hasty(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
+// engineWithShortTimeout returns an engine with the short timeout that detects the fault f.
+func engineWithShortTimeout(server *enginetest.Server, f enginetest.Fault) *realtime.Engine {
 	e := engine(server)
 	switch f { //nolint:exhaustive // the engine reports the other faults itself
 	case enginetest.Hangs, enginetest.Late:
@@ -103,7 +103,7 @@ func TestFaultsOfEngineEndTheSession(t *testing.T) {
 	} {
 		server := enginetest.New(t)
 		server.SetFault("realtime", fault)
-		_, told := opens(t, hasty(server, fault), speech.RealtimeRequest{SpeaksFirst: true})
+		_, told := openSession(t, engineWithShortTimeout(server, fault), speech.RealtimeRequest{SpeaksFirst: true})
 		for e := range told {
 			if e.Kind != speech.RealtimeFailed {
 				continue
@@ -113,7 +113,7 @@ func TestFaultsOfEngineEndTheSession(t *testing.T) {
 			break
 		}
 	}
-	_, told := opens(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.RealtimeRequest{})
+	_, told := openSession(t, &realtime.Engine{URL: "http://127.0.0.1:1/v1", Client: http.DefaultClient}, speech.RealtimeRequest{})
 	assert.NotErrorIs(t, (<-told).Err, engines.ErrRequestRefused)
 }
 
@@ -123,9 +123,9 @@ func TestEngineWithoutResponseEndsTheSession(t *testing.T) {
 	server.SetFault("realtime", enginetest.Late)
 	impatient := engine(server)
 	impatient.ResponseTimeout = 3 * time.Second
-	l, told := opens(t, impatient, speech.RealtimeRequest{})
+	l, told := openSession(t, impatient, speech.RealtimeRequest{})
 	until(t, told, speech.RealtimeReady)
-	sound := append(enginetest.Mu("hello"), silence(8000)...)
+	sound := append(enginetest.MuLawAudio("hello"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 {
 		l.Write(sound[i : i+160])
 	}
@@ -142,8 +142,8 @@ func TestAudioBeforeReadyIsBuffered(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.SetTranscript("move it to Friday")
-	l, told := opens(t, engine(server), speech.RealtimeRequest{})
-	sound := append(enginetest.Mu("hello"), silence(8000)...)
+	l, told := openSession(t, engine(server), speech.RealtimeRequest{})
+	sound := append(enginetest.MuLawAudio("hello"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 { // connecting takes longer than this loop, so the session buffers the audio
 		l.Write(sound[i : i+160])
 	}
@@ -158,7 +158,7 @@ func TestLongHistoryIsSentBeforeFirstResponse(t *testing.T) {
 	for i := range 200 { // more messages than the queue of the session holds
 		o.History = append(o.History, speech.RealtimeHistoryEntry{Caller: i%2 == 0, Text: fmt.Sprint("line ", i)})
 	}
-	_, told := opens(t, engine(server), o)
+	_, told := openSession(t, engine(server), o)
 	until(t, told, speech.RealtimeResponseDone)
 	all := server.SentMessages()
 	require.Len(t, all, 204)
@@ -172,7 +172,7 @@ func TestLateToolResultOfEarlierSessionIsSentAsMessage(t *testing.T) {
 	t.Parallel()
 	server := enginetest.New(t)
 	server.SetResponses(func(int, string) enginetest.Answer { return enginetest.Answer{Say: "One moment."} })
-	l, told := opens(t, engine(server), speech.RealtimeRequest{
+	l, told := openSession(t, engine(server), speech.RealtimeRequest{
 		SpeaksFirst: true, History: []speech.RealtimeHistoryEntry{{Text: "It is being done.", Call: &speech.RealtimeToolCall{ID: "call_1", Name: "orders", Arguments: "{}"}}},
 	})
 	until(t, told, speech.RealtimeResponseDone)
@@ -191,7 +191,7 @@ func TestLateToolResultOfEarlierSessionIsSentAsMessage(t *testing.T) {
 func TestOlderEventNamesAreAccepted(t *testing.T) {
 	t.Parallel()
 	at := enginetest.Transcript(t, "testdata/older.txt", func(*http.Request) {})
-	_, told := opens(t, &realtime.Engine{URL: at + "/v1", Model: "m", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}, speech.RealtimeRequest{SpeaksFirst: true})
+	_, told := openSession(t, &realtime.Engine{URL: at + "/v1", Model: "m", ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient}, speech.RealtimeRequest{SpeaksFirst: true})
 	sounds := until(t, told, speech.RealtimeAudioStarted)
 	assert.Equal(t, "msg_008", sounds.Item)
 	assert.Equal(t, "Good ", until(t, told, speech.RealtimeAgentTranscript).Text)
@@ -205,7 +205,7 @@ func silence(n int) []byte { return bytes.Repeat([]byte{0xFF}, n) }
 func TestWriteDoesNotAllocate(t *testing.T) { //nolint:paralleltest // the test counts allocations of the process
 	server := enginetest.New(t)
 	server.SetFault("realtime", enginetest.Hangs)
-	l, _ := opens(t, engine(server), speech.RealtimeRequest{})
+	l, _ := openSession(t, engine(server), speech.RealtimeRequest{})
 	frame := silence(160)
 	assert.Less(t, testing.AllocsPerRun(1000, func() { l.Write(frame) }), 1.0)
 }
@@ -216,10 +216,10 @@ func TestInterruptedResponseIsNotPlayedOn(t *testing.T) {
 	server.SetResponses(func(int, string) enginetest.Answer {
 		return enginetest.Answer{Say: "a long answer that nobody wants to hear to its end"}
 	})
-	l, told := opens(t, engine(server), speech.RealtimeRequest{Interruptible: true, SpeaksFirst: true})
+	l, told := openSession(t, engine(server), speech.RealtimeRequest{Interruptible: true, SpeaksFirst: true})
 	first := until(t, told, speech.RealtimeAudioStarted)
 	l.ReportPlayed(first.Item, 120*time.Millisecond)
-	sound := append(enginetest.Mu("stop it"), silence(8000)...)
+	sound := append(enginetest.MuLawAudio("stop it"), silence(8000)...)
 	for i := 0; i+160 <= len(sound); i += 160 {
 		l.Write(sound[i : i+160])
 	}
@@ -229,8 +229,8 @@ func TestInterruptedResponseIsNotPlayedOn(t *testing.T) {
 	assert.Contains(t, server.SentMessages(), `{"type":"conversation.item.truncate","item_id":"`+first.Item+`","content_index":0,"audio_end_ms":120}`)
 }
 
-// tells starts a WebSocket server that sends the given messages and then only reads. It returns the URL of the server.
-func tells(t *testing.T, all ...string) string {
+// startScriptedServer starts a WebSocket server that sends the given messages and then only reads. It returns the URL of the server.
+func startScriptedServer(t *testing.T, all ...string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)
@@ -251,7 +251,7 @@ func tells(t *testing.T, all ...string) string {
 	return server.URL + "/v1"
 }
 
-func lost(told <-chan speech.RealtimeEvent) error {
+func waitForFailure(told <-chan speech.RealtimeEvent) error {
 	for e := range told {
 		if e.Kind == speech.RealtimeFailed {
 			return e.Err
@@ -267,18 +267,18 @@ func TestEngineThatHangsDuringCallerSpeechIsDetected(t *testing.T) {
 		"in silence":           {`{"type":"session.updated"}`, began},
 		"which ends an answer": {`{"type":"session.updated"}`, `{"type":"response.created"}`, began, `{"type":"response.done","response":{"status":"cancelled"}}`},
 	} {
-		_, told := opens(t, &realtime.Engine{URL: tells(t, all...), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, MaxTurn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.RealtimeRequest{})
-		assert.Equal(t, "engine_stalled", speech.ErrorCode(lost(told)), name)
+		_, told := openSession(t, &realtime.Engine{URL: startScriptedServer(t, all...), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, MaxTurn: 100 * time.Millisecond, Client: http.DefaultClient}, speech.RealtimeRequest{})
+		assert.Equal(t, "engine_stalled", speech.ErrorCode(waitForFailure(told)), name)
 	}
 }
 
 func TestRealtimeErrorsSeparateInvalidRequests(t *testing.T) {
 	t.Parallel()
 	for code, unfit := range map[string]bool{"invalid_value": true, "model_not_found": true, "invalid_api_key": false} {
-		_, told := opens(t, &realtime.Engine{
-			URL: tells(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient,
+		_, told := openSession(t, &realtime.Engine{
+			URL: startScriptedServer(t, `{"type":"error","error":{"type":"invalid_request_error","code":"`+code+`"}}`), ResponseTimeout: time.Minute, PauseTimeout: time.Minute, Client: http.DefaultClient,
 		}, speech.RealtimeRequest{Voice: "nobody"})
-		err := lost(told)
+		err := waitForFailure(told)
 		require.ErrorIs(t, err, engines.ErrRequestRefused)
 		assert.Equal(t, unfit, errors.Is(err, engines.ErrRequestInvalid), code)
 		assert.Contains(t, err.Error(), code)

@@ -19,7 +19,7 @@ import (
 
 const (
 	// mcpVersion is the last revision of the Model Context Protocol whose sessions begin with the initialize handshake.
-	// For later revisions the library first sends server/discover, which costs a round trip if the server lacks it.
+	// EnginesFor later revisions the library first sends server/discover, which costs a round trip if the server lacks it.
 	mcpVersion = "2025-11-25"
 	// maxMCPRequests bounds the HTTP requests of one session. A server could otherwise cause endless requests, by its
 	// own requests to the client or by broken streams that the client resumes.
@@ -42,7 +42,7 @@ func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[stri
 	})
 	client.AddReceivingMiddleware(refuseAllButPing)
 	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: t.MCP.URL, HTTPClient: &web, DisableStandaloneSSE: true, MaxEventSize: maxAnswer,
+		Endpoint: t.MCP.URL, HTTPClient: &web, DisableStandaloneSSE: true, MaxEventSize: maxResponseBytes,
 	}, &mcp.ClientSessionOptions{ProtocolVersion: mcpVersion})
 	if err != nil {
 		return "", transport.failure(ctx, err)
@@ -131,7 +131,7 @@ func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	}{io.LimitReader(resp.Body, maxResponseBytes), resp.Body}
 	return resp, nil
 }
 

@@ -67,9 +67,9 @@ func TestMCPConformance(t *testing.T) {
 	}
 }
 
-// mcp returns a server that responds as the MCP specification shows it (revision 2025-06-18, transports and tools). It
+// mcpHandler returns a server that responds as the MCP specification shows it (revision 2025-06-18, transports and tools). It
 // answers the handshake with JSON and the tool call with an event stream.
-func mcp(t *testing.T, call string) http.HandlerFunc {
+func mcpHandler(t *testing.T, call string) http.HandlerFunc {
 	t.Helper()
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodDelete {
@@ -115,7 +115,7 @@ func TestToolOfMCPServerIsCalled(t *testing.T) {
 				require.NoError(t, err)
 				call = string(text)
 			}
-			f, client := newFar(t, mcp(t, call))
+			f, client := newFar(t, mcpHandler(t, call))
 			tool := order(domain.ToolHTTP{})
 			tool.HTTP, tool.MCP = nil, &domain.ToolMCP{URL: f.URL, Headers: map[string]string{"X-Key": "k"}}
 			text, err := client.Call(t.Context(), tool, map[string]any{"order": 7.0})

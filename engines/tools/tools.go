@@ -22,9 +22,9 @@ import (
 
 // Settings of all tool calls: the maximum response size in bytes, the timeout of MCP tools and the client's name.
 const (
-	maxAnswer  = 64 << 10
-	mcpTimeout = 15 * time.Second
-	agentName  = "callboard"
+	maxResponseBytes = 64 << 10
+	mcpTimeout       = 15 * time.Second
+	agentName        = "callboard"
 )
 
 // Client calls tools. Its HTTP client must refuse addresses that tenants may not reach, and must not follow redirects.
@@ -50,7 +50,7 @@ func (c *Client) callHTTP(ctx context.Context, h *domain.ToolHTTP, arguments map
 	address, used := fillURL(h.URL, arguments)
 	var body io.Reader = http.NoBody
 	if h.Method == http.MethodGet || h.Method == http.MethodDelete {
-		address = withRest(address, arguments, used)
+		address = appendUnusedArguments(address, arguments, used)
 	} else {
 		var sent any = arguments
 		if len(h.Body) > 0 {
@@ -76,7 +76,7 @@ func (c *Client) callHTTP(ctx context.Context, h *domain.ToolHTTP, arguments map
 		return "", failure(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text, err := read(resp)
+	text, err := readResponse(resp)
 	if err != nil {
 		return "", err
 	}
@@ -104,13 +104,13 @@ func setHeaders(req *http.Request, headers map[string]string, arguments map[stri
 	}
 }
 
-// read returns the body of an HTTP response as trimmed text.
-func read(resp *http.Response) (string, error) {
-	body, err := content.ReadBody(resp.Header, resp.Body, maxAnswer)
+// readResponse returns the body of an HTTP response as trimmed text.
+func readResponse(resp *http.Response) (string, error) {
+	body, err := content.ReadBody(resp.Header, resp.Body, maxResponseBytes)
 	_, shown := errors.AsType[content.Error](err)
 	switch {
 	case errors.Is(err, content.ErrTooLarge):
-		return "", fmt.Errorf("its answer has more than %d bytes", maxAnswer)
+		return "", fmt.Errorf("its answer has more than %d bytes", maxResponseBytes)
 	case shown:
 		return "", fmt.Errorf("its answer cannot be read: %w", err)
 	case err != nil:
@@ -157,7 +157,7 @@ func fillText(text string, arguments map[string]any, escape func(string) string)
 		}
 		name = strings.TrimSpace(name)
 		used = append(used, name)
-		b.WriteString(escape(written(arguments[name])))
+		b.WriteString(escape(argumentText(arguments[name])))
 		text = after
 	}
 }
@@ -179,8 +179,8 @@ func fillURL(address string, arguments map[string]any) (filled string, used []st
 	return path + "?" + query, append(used, more...)
 }
 
-// withRest appends the arguments that are not in used to the query of the URL.
-func withRest(address string, arguments map[string]any, used []string) string {
+// appendUnusedArguments appends the arguments that are not in used to the query of the URL.
+func appendUnusedArguments(address string, arguments map[string]any, used []string) string {
 	rest := url.Values{}
 	for name, value := range arguments {
 		named := false
@@ -188,7 +188,7 @@ func withRest(address string, arguments map[string]any, used []string) string {
 			named = named || u == name
 		}
 		if !named {
-			rest.Set(name, written(value))
+			rest.Set(name, argumentText(value))
 		}
 	}
 	if len(rest) == 0 {
@@ -200,8 +200,8 @@ func withRest(address string, arguments map[string]any, used []string) string {
 	return address + "?" + rest.Encode()
 }
 
-// written returns an argument as text: strings unchanged, nil as "", other values as JSON.
-func written(v any) string {
+// argumentText returns an argument as text: strings unchanged, nil as "", other values as JSON.
+func argumentText(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

@@ -15,16 +15,16 @@ import (
 	"github.com/callboard/callboard/engines/tools"
 )
 
-// far is the HTTP server that a tool calls. It records the requests.
-type far struct {
+// remoteSide is the HTTP server that a tool calls. It records the requests.
+type toolServer struct {
 	*httptest.Server
 	mu    sync.Mutex
 	heard []string
 }
 
-func newFar(t *testing.T, answer http.HandlerFunc) (*far, *tools.Client) {
+func newFar(t *testing.T, answer http.HandlerFunc) (*toolServer, *tools.Client) {
 	t.Helper()
-	f := &far{}
+	f := &toolServer{}
 	f.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		f.mu.Lock()

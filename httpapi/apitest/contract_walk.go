@@ -58,8 +58,8 @@ type Tally struct {
 	Faults     []string // violations, at most one of a kind per operation
 }
 
-// attempt is a generated request with the properties that determine which responses are correct.
-type attempt struct {
+// testRequest is a generated request with the properties that determine which responses are correct.
+type testRequest struct {
 	Request
 	good        bool     // the request is valid by the OpenAPI document
 	bad         bool     // the request is invalid by the OpenAPI document
@@ -79,7 +79,7 @@ func (w *Walk) Run() (Tally, error) {
 	w.accepted, w.bodies = make(map[string]int), make(map[string][]byte)
 	faults := make(map[string]bool)
 	for round := range w.Rounds {
-		for _, o := range w.order(round) {
+		for _, o := range w.orderedOperations(round) {
 			a := w.newAttempt(o, round)
 			for attempt := 0; ; attempt++ {
 				r, err := w.Send(a.Request)
@@ -111,7 +111,7 @@ func (w *Walk) Run() (Tally, error) {
 		}
 	}
 	t := Tally{Sent: w.sent, Faults: slices.Sorted(maps.Keys(faults))}
-	for _, o := range w.order(0) {
+	for _, o := range w.orderedOperations(0) {
 		if w.accepted[o.ID] == 0 {
 			t.Unaccepted = append(t.Unaccepted, o.Method+" "+o.Path)
 		}
@@ -121,7 +121,7 @@ func (w *Walk) Run() (Tally, error) {
 
 // checkHead sends a GET request again with the method HEAD. It describes what is wrong with the response, "" if
 // nothing is.
-func (w *Walk) checkHead(a attempt) (string, error) {
+func (w *Walk) checkHead(a testRequest) (string, error) {
 	a.Method = http.MethodHead
 	r, err := w.Send(a.Request)
 	if err != nil {
@@ -137,9 +137,9 @@ func (w *Walk) checkHead(a attempt) (string, error) {
 	return "", nil
 }
 
-// order returns the operations of a round in the order of their requests: first those that create resources, last
+// orderedOperations returns the operations of a round in the orderedOperations of their requests: first those that create resources, last
 // those that delete resources.
-func (w *Walk) order(round int) []*openapi.Operation {
+func (w *Walk) orderedOperations(round int) []*openapi.Operation {
 	var creates, uses, removes []*openapi.Operation
 	for _, o := range w.Contract.Operations {
 		switch {
@@ -158,8 +158,8 @@ func (w *Walk) order(round int) []*openapi.Operation {
 }
 
 // newAttempt generates a request for an operation. The first rounds send valid requests only, so that resources exist.
-func (w *Walk) newAttempt(o *openapi.Operation, round int) attempt {
-	a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true, label: "good:"}
+func (w *Walk) newAttempt(o *openapi.Operation, round int) testRequest {
+	a := testRequest{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true, label: "good:"}
 	kind := 0
 	if round > 1 {
 		kind = w.IntN(8)
@@ -175,7 +175,7 @@ func (w *Walk) newAttempt(o *openapi.Operation, round int) attempt {
 
 // body generates a request body and records in the attempt whether the body is valid. kind selects the fault, if any,
 // that the body gets.
-func (w *Walk) body(o *openapi.Operation, a *attempt, kind int) (media string, body []byte) {
+func (w *Walk) body(o *openapi.Operation, a *testRequest, kind int) (media string, body []byte) {
 	if len(o.Bodies) == 0 {
 		return "", nil
 	}
@@ -236,7 +236,7 @@ func (w *Walk) otherBody(o *openapi.Operation, media string) (kind string, body 
 }
 
 // path returns the path of an operation with generated parameters. With junk the parameters are invalid ids.
-func (w *Walk) path(o *openapi.Operation, a *attempt, junk bool) string {
+func (w *Walk) path(o *openapi.Operation, a *testRequest, junk bool) string {
 	path := o.Path
 	for _, p := range o.Parameters {
 		if p.In != "path" {
@@ -267,7 +267,7 @@ func (w *Walk) kindBelow(collection, name string) string {
 }
 
 // query generates the query parameters of a request. It also sets the header parameters of the attempt.
-func (w *Walk) query(o *openapi.Operation, a *attempt, kind int) url.Values {
+func (w *Walk) query(o *openapi.Operation, a *testRequest, kind int) url.Values {
 	q := url.Values{}
 	if kind == 7 && strings.HasPrefix(o.Path, "/v1/") && w.IntN(4) == 0 {
 		q.Set("created_afterwards", "x")

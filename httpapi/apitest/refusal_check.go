@@ -41,7 +41,7 @@ func (f failure) params() []string {
 }
 
 // checkResponse describes what is wrong with the response to an attempt, "" if nothing is.
-func (w *Walk) checkResponse(o *openapi.Operation, a attempt, r Reply) string {
+func (w *Walk) checkResponse(o *openapi.Operation, a testRequest, r Reply) string {
 	if err := w.Contract.Check(a.Method, a.Path, r.Status, r.Header, r.Body); err != nil {
 		return err.Error()
 	}
@@ -110,7 +110,7 @@ func isAboutEarlierField(params, named []string) bool {
 
 // needsNoField reports whether an error response may omit the name of the wrong field. It may if the error is about
 // the whole body or is not a validation error.
-func needsNoField(code string, a attempt) bool {
+func needsNoField(code string, a testRequest) bool {
 	return strings.HasPrefix(code, "idempotency") || code != "validation_error" || a.label == "malformed:" || slices.Contains(a.wrongFields, "")
 }
 

@@ -17,7 +17,7 @@ const maxRepairs = 5
 
 // repairRequest changes a request that the service refused, because schemas do not express all rules. It adds the
 // missing fields and removes the fields that the error names. It reports whether the request has changed.
-func (w *Walk) repairRequest(o *openapi.Operation, a *attempt, r Reply) bool {
+func (w *Walk) repairRequest(o *openapi.Operation, a *testRequest, r Reply) bool {
 	var f failure
 	var body map[string]any
 	if r.Status != http.StatusUnprocessableEntity || a.Kind != "application/json" || json.Unmarshal(r.Body, &f) != nil || json.Unmarshal(a.Body, &body) != nil {

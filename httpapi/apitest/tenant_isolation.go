@@ -27,7 +27,7 @@ const maxBodies = 12
 func (w *Walk) CheckIsolation(made map[string]string, send func(Request) (Reply, error)) (Isolation, error) {
 	var out Isolation
 	there := maps.Clone(made)
-	for _, o := range w.order(0) {
+	for _, o := range w.orderedOperations(0) {
 		if !strings.Contains(o.Path, "{") {
 			continue
 		}
@@ -78,7 +78,7 @@ func (w *Walk) existingID(collection, name string) (string, error) {
 func (w *Walk) requestForeign(o *openapi.Operation, name, id string, send func(Request) (Reply, error)) (string, error) {
 	var r Reply
 	for range maxBodies {
-		a := attempt{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true}
+		a := testRequest{Request: Request{Method: o.Method, Header: map[string]string{}}, good: true}
 		a.Kind, a.Body = w.body(o, &a, 0)
 		whole := *o
 		whole.Path = strings.Replace(o.Path, "{"+name+"}", id, 1)

@@ -20,11 +20,11 @@ import (
 
 // forwardedHeader is the header, as base64 of JSON, that describes an authenticated request to the node that runs it.
 type forwardedHeader struct {
-	Principal domain.Principal `json:"principal"`
-	RequestID string           `json:"request_id"`
-	IP        netip.Addr       `json:"ip"`
-	Agent     string           `json:"agent"`
-	Turn      string           `json:"turn"`
+	Principal        domain.Principal `json:"principal"`
+	RequestID        string           `json:"request_id"`
+	IP               netip.Addr       `json:"ip"`
+	Agent            string           `json:"agent"`
+	IdempotencyState string           `json:"turn"`
 }
 
 // AcceptForwarded sets the principal and the origin of a request from the header of the node that forwards it.
@@ -40,7 +40,7 @@ func (cl *Cluster) AcceptForwarded(c *fiber.Ctx) error {
 	v := router.RequestOf(c.UserContext())
 	v.Principal, v.RequestID, v.IP, v.UserAgent = l.Principal, l.RequestID, l.IP, l.Agent
 	router.ExchangeOf(c.Context()).Authenticated = true
-	ctx, err := cl.idempotency.DecodeRequest(c.UserContext(), l.Turn)
+	ctx, err := cl.idempotency.DecodeRequest(c.UserContext(), l.IdempotencyState)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (cl *Cluster) nodeDestination(c *fiber.Ctx, body []byte) (sender, error) {
 // forwardedRequest returns a copy of a request for another shard, with the header that describes its principal. The
 // returned string is the encoded idempotency state.
 func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, method, uri string, body []byte) (*http.Request, string, error) {
-	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, Turn: cl.idempotency.EncodeRequest(ctx)}
+	l := forwardedHeader{Principal: v.Principal, RequestID: v.RequestID, IP: v.IP, Agent: v.UserAgent, IdempotencyState: cl.idempotency.EncodeRequest(ctx)}
 	text, err := json.Marshal(l)
 	if err != nil {
 		return nil, "", err
@@ -122,7 +122,7 @@ func (cl *Cluster) forwardedRequest(ctx context.Context, v *router.Request, meth
 	if len(body) > 0 {
 		r.Header.Set(fiber.HeaderContentType, fiber.MIMEApplicationJSON)
 	}
-	return r, l.Turn, nil
+	return r, l.IdempotencyState, nil
 }
 
 // sender sends a request to another shard. seed determines the shard of a new workspace.

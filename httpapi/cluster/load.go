@@ -200,7 +200,7 @@ func (cl *Cluster) unansweredLoad(ctx context.Context, own *load.Report, reports
 			if reports[cl.shards.ShardOf(w.ID)] == nil {
 				out.Workspaces = append(out.Workspaces, &load.WorkspaceLoad{
 					Object: "workspace_load", ID: w.ID, Name: w.Name, Plan: w.Plan, CallsPerMinute: w.Limits.CallsPerMinute, Silent: true,
-					SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []load.TrunkTrouble{},
+					SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []load.UnhealthyTrunk{},
 				})
 			}
 		}

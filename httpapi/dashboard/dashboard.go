@@ -67,13 +67,13 @@ type Response struct {
 
 // Route is a page or a form action. Paths have the syntax of Fiber.
 type Route struct {
-	Method, Path string
-	Upload       bool // the body is streamed to the API
-	Long         bool // the form may hold a pathway or a conversation
-	Reads        bool // a POST that changes nothing
-	Again        bool // needs a sign-in within the last 15 minutes
-	Operator     bool // the route is for operators only
-	serve        func(*Request) (view, error)
+	Method, Path      string
+	Upload            bool // the body is streamed to the API
+	LongForm          bool // the form may hold a pathway or a conversation
+	ReadOnly          bool // a POST that changes nothing
+	NeedsRecentSignIn bool // needs a sign-in within the last 15 minutes
+	Operator          bool // the route is for operators only
+	serve             func(*Request) (view, error)
 }
 
 // view is the result of a page function: a template with its data, or a redirect.

@@ -86,7 +86,7 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 		SignInKeyID: session.CreatedBy.KeyID(),
 	}, c.Cookies(middleware.SessionCookie)
 	fresh := session.IsFresh(time.Now())
-	if r.Again && !fresh {
+	if r.NeedsRecentSignIn && !fresh {
 		return s.respondUnsent(c, r, http.StatusForbidden, "Sign in again", "Creating a credential needs a sign-in within the last 15 minutes. Open a new sign-in link, then come back. Nothing was created.")
 	}
 	w, err := s.Workspace(c.UserContext(), v.Principal)

@@ -24,7 +24,7 @@ const MaxLongForm = 4 << 20
 
 // maxForm returns the maximum size of a page's form in bytes.
 func maxForm(r Route) int64 {
-	if r.Long {
+	if r.LongForm {
 		return MaxLongForm
 	}
 	return pages.FormLimit

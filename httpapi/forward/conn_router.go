@@ -61,7 +61,7 @@ func shardOfServerName(name string) int {
 var errNoListener = errors.New("forward: this node does not own the shard")
 
 // ConnRouter passes incoming connections to the shards of a node. The connections come from the node's own Forwarder
-// and from other nodes, which select a shard. IdleHandler answers connections for a shard that this node does not own.
+// and from other nodes, which select a shard. NotOwnerHandler answers connections for a shard that this node does not own.
 type ConnRouter struct {
 	tls        *tls.Config
 	idleServer *http.Server
@@ -87,7 +87,7 @@ func NewConnRouter(c *Credential, log *slog.Logger) *ConnRouter {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	d := &ConnRouter{handshakes: make(chan struct{}, maxHandshakes), listeners: make(map[int]*ShardListener), byName: make(map[string]*ShardListener), idleServer: NewServer(IdleHandler(), log), log: log}
+	d := &ConnRouter{handshakes: make(chan struct{}, maxHandshakes), listeners: make(map[int]*ShardListener), byName: make(map[string]*ShardListener), idleServer: NewServer(NotOwnerHandler(), log), log: log}
 	if c != nil {
 		d.tls = c.config()
 	}
@@ -123,7 +123,7 @@ func (d *ConnRouter) Listen(shard int) *ShardListener {
 func (d *ConnRouter) HandleNodeRequests(handler http.Handler) {
 	mux := http.NewServeMux()
 	mux.Handle("POST "+nodeRequestPath, handler)
-	mux.Handle("/", IdleHandler())
+	mux.Handle("/", NotOwnerHandler())
 	d.nodeServer = NewServer(mux, d.log)
 	ln := d.Listen(nodeShard)
 	go func() { _ = d.nodeServer.Serve(ln) }()

@@ -241,7 +241,7 @@ func TestRequestWaitsForNextOwner(t *testing.T) {
 	requested := make(chan struct{}, 100)
 	idle := startNode(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requested <- struct{}{}
-		forward.IdleHandler().ServeHTTP(w, r)
+		forward.NotOwnerHandler().ServeHTTP(w, r)
 	}))
 	closedPort, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -34,9 +34,9 @@ func (f *Forwarder) respondFailure(w http.ResponseWriter, r *http.Request, err e
 	respondUnavailable(w, text)
 }
 
-// IdleHandler answers requests to a node that does not own their shard. The response says that the node is alive and
+// NotOwnerHandler answers requests to a node that does not own their shard. The response says that the node is alive and
 // that the request did not run.
-func IdleHandler() http.Handler {
+func NotOwnerHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/healthz" && r.Method == http.MethodHead {
 			return

@@ -90,7 +90,7 @@ func (k *retryBody) isComplete() bool { return k.stream == nil || !k.used }
 
 func (k *retryBody) reader() io.ReadCloser {
 	if k.stream != nil {
-		return &onceReader{ReadCloser: k.stream, body: k}
+		return &usedMarkingReader{ReadCloser: k.stream, body: k}
 	}
 	if len(k.bytes) == 0 {
 		return nil
@@ -98,20 +98,20 @@ func (k *retryBody) reader() io.ReadCloser {
 	return io.NopCloser(bytes.NewReader(k.bytes))
 }
 
-// onceReader reads a streamed body and marks it as used at the first read. The HTTP server closes the body.
-type onceReader struct {
+// usedMarkingReader reads a streamed body and marks it as used at the first read. The HTTP server closes the body.
+type usedMarkingReader struct {
 	io.ReadCloser
 	body *retryBody
 }
 
 // Read implements io.Reader.
-func (o *onceReader) Read(p []byte) (int, error) {
+func (o *usedMarkingReader) Read(p []byte) (int, error) {
 	o.body.used = true
 	return o.ReadCloser.Read(p)
 }
 
 // Close does nothing, because another attempt may send the body.
-func (o *onceReader) Close() error { return nil }
+func (o *usedMarkingReader) Close() error { return nil }
 
 // bufferSize is the size in bytes of the buffers that copy response bodies.
 const bufferSize = 16 << 10

@@ -11,8 +11,8 @@ import (
 
 // Delays of requests above N: at most Waiting requests wait at a time. Each waits waitStep longer than the previous one.
 const (
-	Waiting  = 5
-	waitStep = 200 * time.Millisecond
+	MaxWaiting = 5
+	waitStep   = 200 * time.Millisecond
 )
 
 // Rule is a rate limit.
@@ -92,7 +92,7 @@ func (l *Limiter) Allow(name string, r Rule, now time.Time) Decision {
 	switch {
 	case c.used < r.N:
 		a.OK = true
-	case c.burstUsed < r.burst() && c.waiting < Waiting:
+	case c.burstUsed < r.burst() && c.waiting < MaxWaiting:
 		c.burstUsed++
 		c.waiting++
 		a.OK, a.Wait = true, time.Duration(c.waiting)*waitStep
@@ -139,7 +139,7 @@ func (l *Limiter) Refund(name string, a Decision) {
 	}
 }
 
-// Used returns the number of requests in the window that ends now, and the time when the oldest of them leaves the
+// UsageTotals returns the number of requests in the window that ends now, and the time when the oldest of them leaves the
 // window.
 func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time.Time) {
 	l.mu.Lock()
@@ -187,7 +187,7 @@ func (l *Limiter) countOf(name string, r Rule, now time.Time) *nameCount {
 }
 
 // evictOldest removes the least recently used count. It skips counts with delayed requests. Their number per count is
-// at most Waiting.
+// at most MaxWaiting.
 func (l *Limiter) evictOldest() {
 	for e := l.recent.Back(); e != nil; e = e.Prev() {
 		if c, _ := e.Value.(*nameCount); c.waiting == 0 {

@@ -41,7 +41,7 @@ func TestAtMostFiveRequestsWait(t *testing.T) {
 	for range 100 {
 		l.Allow("ws", minute(100), epoch)
 	}
-	for i := range limit.Waiting {
+	for i := range limit.MaxWaiting {
 		require.Equal(t, time.Duration(i+1)*200*time.Millisecond, l.Allow("ws", minute(100), epoch).Wait)
 	}
 	require.False(t, l.Allow("ws", minute(100), epoch).OK, "a sixth request may not wait")

@@ -29,7 +29,7 @@ type Introspection struct {
 // revokeToken revokes a token and all tokens of its grant.
 func (s *Server) revokeToken(c *fiber.Ctx, f *clientForm) (any, error) {
 	v := router.RequestOf(c.UserContext())
-	act := clientAct(v, f.client, "token.revoked")
+	act := clientAuditAction(v, f.client, "token.revoked")
 	ctx := s.audit.WithAuditEntry(c.UserContext(), v.Principal, act)
 	if g, _, err := s.grants.IntrospectToken(ctx, f.client, f.value("token")); err == nil {
 		if err = s.grants.RevokeGrant(ctx, f.client, g.GrantID); err != nil {

@@ -69,7 +69,7 @@ func (s *Server) issueToken(c *fiber.Ctx, f *clientForm) (any, error) {
 		action = "token.refreshed"
 	}
 	v := router.RequestOf(c.UserContext())
-	ctx := s.audit.WithAuditEntry(c.UserContext(), v.Principal, clientAct(v, f.client, action))
+	ctx := s.audit.WithAuditEntry(c.UserContext(), v.Principal, clientAuditAction(v, f.client, action))
 	granted, err := s.redeem(ctx, f, g)
 	if err != nil {
 		s.noteReuse(ctx, f.client, err)
@@ -101,7 +101,7 @@ func (s *Server) noteReuse(ctx context.Context, client *domain.OAuthClient, err 
 		return
 	}
 	v := router.RequestOf(ctx)
-	s.audit.Record(ctx, v.Principal, clientAct(v, client, "token.reused"))
+	s.audit.Record(ctx, v.Principal, clientAuditAction(v, client, "token.reused"))
 }
 
 // signAccessToken signs an access token for a grant. It writes an audit entry unless the change of the grant has
@@ -115,14 +115,14 @@ func (s *Server) signAccessToken(ctx context.Context, client *domain.OAuthClient
 	}
 	v := router.RequestOf(ctx)
 	v.Principal.UserID = g.UserID
-	s.audit.Record(ctx, v.Principal, clientAct(v, client, action))
+	s.audit.Record(ctx, v.Principal, clientAuditAction(v, client, action))
 	return &AccessToken{
 		AccessToken: signed, TokenType: "Bearer", ExpiresIn: int(claims.ExpiresAt.Sub(claims.IssuedAt.Time).Seconds()), Scope: access.FormatScope(g.Rights), Refresh: g.Refresh,
 	}, nil
 }
 
-// clientAct returns the audit entry for an action of an OAuth client.
-func clientAct(v *router.Request, client *domain.OAuthClient, action string) record.AuditAction {
+// clientAuditAction returns the audit entry for an action of an OAuth client.
+func clientAuditAction(v *router.Request, client *domain.OAuthClient, action string) record.AuditAction {
 	act := v.AuditAction("auth", action)
 	act.Resource = domain.Resource{Type: "oauth_client", ID: client.ID}
 	return act

@@ -164,7 +164,7 @@ func accountLimits() map[string]memberLimit {
 		"*.allowed_origins": listLimit(validation.MaxOrigins, validation.MaxOriginLength), "*.blocked_prefixes": listLimit(validation.MaxPrefixes, validation.MaxPrefixLength), "*.countries": listLimit(validation.MaxCountries, maxCountry),
 		"*.max_call_minutes": numberLimit(0, validation.MaxCallMinutes), "*.patterns": {Length: domain.MaxPatternBytes},
 		"*.requests_per_minute": numberLimit(1, validation.MaxLimit), "*.concurrent_inbound": numberLimit(0, validation.MaxLimit), "*.concurrent_outbound": numberLimit(0, validation.MaxLimit),
-		"NewToken.user_id": textLimit(MaxUserID), "NewToken.expires_in": numberLimit(token.Shortest.Seconds(), token.Longest.Seconds()),
+		"NewToken.user_id": textLimit(MaxUserID), "NewToken.expires_in": numberLimit(token.MinLifetime.Seconds(), token.MaxLifetime.Seconds()),
 		"*.emails": listLimit(validation.MaxEmails, maxMail), "*.minutes": numberLimit(0, validation.MaxAlertMinutes), "*.min_calls": numberLimit(0, validation.MaxAlertCalls),
 	}
 }

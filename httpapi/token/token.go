@@ -19,10 +19,10 @@ import (
 
 // Audience of all tokens, and the default, minimum and maximum lifetime of user tokens.
 const (
-	Audience = "callboard-api"
-	Default  = time.Hour
-	Shortest = time.Minute
-	Longest  = 24 * time.Hour // also the maximum time from the first token to the expiry of tokens refreshed from it
+	Audience        = "callboard-api"
+	DefaultLifetime = time.Hour
+	MinLifetime     = time.Minute
+	MaxLifetime     = 24 * time.Hour // also the maximum time from the first token to the expiry of tokens refreshed from it
 
 	maxTokenBytes = 4096
 )
@@ -76,7 +76,7 @@ func AccessClaims(issuer, user, grant string, c *domain.OAuthClient, rights []do
 // expires at most a day after the first token was issued.
 func RefreshedClaims(c Claims, now time.Time) Claims {
 	until := now.Add(time.Duration(c.Lifetime) * time.Second)
-	if last := time.Unix(c.First, 0).Add(Longest); until.After(last) {
+	if last := time.Unix(c.First, 0).Add(MaxLifetime); until.After(last) {
 		until = last
 	}
 	c.setTimes(now, until)

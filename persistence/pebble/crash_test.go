@@ -23,9 +23,9 @@ const (
 
 func pairName(w, i int) string { return fmt.Sprintf("%d/%06d", w, i) }
 
-// pair returns a commit that writes two rows, each in one list, and one event. A test can thus detect a commit of
+// pairCommit returns a commit that writes two rows, each in one list, and one event. A test can thus detect a commit of
 // which only a part was stored.
-func pair(w, i, size int) persistence.Commit {
+func pairCommit(w, i, size int) persistence.Commit {
 	name := pairName(w, i)
 	row := func(side string) persistence.Put {
 		return persistence.Put{
@@ -50,7 +50,7 @@ func keepWriting(ctx context.Context, d persistence.Driver, w int, tickets <-cha
 		if dice.IntN(40) == 0 {
 			size = 32 << 10 // so that memtables fill up and logs are switched
 		}
-		if _, err := d.Commit(ctx, pair(w, i, size)); err != nil {
+		if _, err := d.Commit(ctx, pairCommit(w, i, size)); err != nil {
 			return err
 		}
 		acked <- w
@@ -104,7 +104,7 @@ func countSurvivors(t *testing.T, fs vfs.FS, lists ...string) [crashWriters]int6
 }
 
 // runPowerCuts lets several writers commit and simulates power cuts meanwhile. It returns how many of the power cuts
-// lost acknowledged commits.
+// waitForFailure acknowledged commits.
 func runPowerCuts(t *testing.T, cuts, unsynced int, noSync bool) (losses int) {
 	t.Helper()
 	const burst = 12
@@ -171,12 +171,12 @@ func TestReadersSeeDurableCommitsOnly(t *testing.T) {
 	gate := newGate()
 	d, err := pebble.Open("data", pebble.Options{FS: gate.wrap(vfs.NewMem())})
 	require.NoError(t, err)
-	_, err = d.Commit(t.Context(), pair(0, 0, 10))
+	_, err = d.Commit(t.Context(), pairCommit(0, 0, 10))
 	require.NoError(t, err)
 	gate.close()
 	done := make(chan error, 1)
 	go func() {
-		_, err := d.Commit(t.Context(), pair(0, 1, 10))
+		_, err := d.Commit(t.Context(), pairCommit(0, 1, 10))
 		done <- err
 	}()
 	<-gate.reached // the commit is in memory and waits for its sync
@@ -201,7 +201,7 @@ func TestCancelledCommitReturnsAtOnce(t *testing.T) {
 	gate.close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-gate.reached; cancel() }()
-	_, err = d.Commit(ctx, pair(0, 0, 10))
+	_, err = d.Commit(ctx, pairCommit(0, 0, 10))
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, persistence.ErrClosed)
 	gate.open()

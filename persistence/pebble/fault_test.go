@@ -53,7 +53,7 @@ func commitUntilRefused(t *testing.T, d persistence.Driver) (acked int, err erro
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for ; acked < 200; acked++ {
-		if _, err = d.Commit(ctx, pair(0, 1+acked, 8<<10)); err != nil {
+		if _, err = d.Commit(ctx, pairCommit(0, 1+acked, 8<<10)); err != nil {
 			return acked, err
 		}
 	}
@@ -86,14 +86,14 @@ func TestDiskErrorFailsStoreOnly(t *testing.T) {
 				return nil
 			})), MemTable: smallTable})
 			require.NoError(t, err)
-			_, err = d.Commit(t.Context(), pair(0, 0, 10))
+			_, err = d.Commit(t.Context(), pairCommit(0, 0, 10))
 			require.NoError(t, err)
 			broken.Store(true)
 			acked, err := commitUntilRefused(t, d)
 			require.ErrorIs(t, err, persistence.ErrUnavailable)
 			require.ErrorIs(t, d.Healthy(), persistence.ErrUnavailable)
 			broken.Store(false)
-			_, err = d.Commit(t.Context(), pair(1, 0, 10))
+			_, err = d.Commit(t.Context(), pairCommit(1, 0, 10))
 			require.ErrorIs(t, err, persistence.ErrUnavailable, "the store stays failed until a restart")
 			_, _, err = d.Get(t.Context(), persistence.Key{Table: "pair", ID: "0/000000a"})
 			require.NoError(t, err, "reads still succeed")
@@ -133,16 +133,16 @@ func TestFullDiskRefusesCommitsUntilSpaceIsFree(t *testing.T) {
 	disk := vfs.NewMem()
 	d, err := pebble.Open("data", pebble.Options{FS: disk})
 	require.NoError(t, err)
-	_, err = d.Commit(t.Context(), pair(0, 0, 10))
+	_, err = d.Commit(t.Context(), pairCommit(0, 0, 10))
 	require.NoError(t, err)
 	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 20, TotalBytes: 1 << 30})
 	require.Eventually(t, func() bool { return d.Healthy() != nil }, time.Minute, 10*time.Millisecond)
 	require.ErrorIs(t, d.Healthy(), persistence.ErrDiskFull)
-	_, err = d.Commit(t.Context(), pair(0, 1, 10))
+	_, err = d.Commit(t.Context(), pairCommit(0, 1, 10))
 	require.ErrorIs(t, err, persistence.ErrDiskFull)
 	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 1 << 30, TotalBytes: 2 << 30})
 	require.Eventually(t, func() bool { return d.Healthy() == nil }, time.Minute, 10*time.Millisecond)
-	result, err := d.Commit(t.Context(), pair(0, 1, 10))
+	result, err := d.Commit(t.Context(), pairCommit(0, 1, 10))
 	require.NoError(t, err)
 	assert.Equal(t, persistence.Result{Versions: []uint64{1, 1}, Offset: 2, Sequences: []uint64{2}}, result, "the refused commit changed nothing")
 	require.NoError(t, d.Close())
@@ -157,7 +157,7 @@ func TestReservedCommitsSucceedOnFullDisk(t *testing.T) {
 	reserve := func() bool { _, err := disk.Stat("data/reserve"); return err == nil }
 	require.True(t, reserve())
 	commit := func(i int, reserved bool) error {
-		c := pair(0, i, 10)
+		c := pairCommit(0, i, 10)
 		c.Reserved = reserved
 		_, err := d.Commit(t.Context(), c)
 		return err
@@ -187,13 +187,13 @@ func TestLogAllocatesSpaceInSteps(t *testing.T) {
 		return nil
 	}))})
 	require.NoError(t, err)
-	_, err = d.Commit(t.Context(), pair(0, 0, 3<<20))
+	_, err = d.Commit(t.Context(), pairCommit(0, 0, 3<<20))
 	require.NoError(t, err, "a failed preallocation does not fail the log")
 	assert.Positive(t, failed.Load())
 	require.NoError(t, d.Close())
 	d, err = pebble.Open(dir, pebble.Options{})
 	require.NoError(t, err)
-	_, err = d.Commit(t.Context(), pair(0, 1, 10))
+	_, err = d.Commit(t.Context(), pairCommit(0, 1, 10))
 	require.NoError(t, err)
 	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	require.NoError(t, err)
@@ -243,7 +243,7 @@ func holdDirectory(dir string) {
 		return
 	}
 	for i := 0; ; i++ {
-		if _, err = d.Commit(context.Background(), pair(0, i, 1000)); err != nil {
+		if _, err = d.Commit(context.Background(), pairCommit(0, i, 1000)); err != nil {
 			fmt.Println(err)
 			return
 		}

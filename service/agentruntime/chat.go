@@ -22,7 +22,7 @@ func (s *Service) AskModel(ctx context.Context, p domain.Principal, agent *domai
 
 // HasModel reports whether a language model is configured for an agent.
 func (s *Service) HasModel(_ context.Context, _ domain.Principal, l *domain.AgentLLM) bool {
-	return len(s.cfg.Models.For(l)) > 0
+	return len(s.cfg.Models.EnginesFor(l)) > 0
 }
 
 // maxCallerTokens limits the response of a language model that plays a caller.
@@ -45,7 +45,7 @@ func (s *Service) PlayCaller(ctx context.Context, _ domain.Principal, brief stri
 	if r.Messages[len(r.Messages)-1].Role == llm.Assistant {
 		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: "(the agent says nothing)"})
 	}
-	got, err := s.cfg.Client.Ask(ctx, s.cfg.Models.For(nil), r, nil, nil)
+	got, err := s.cfg.Client.Ask(ctx, s.cfg.Models.EnginesFor(nil), r, nil, nil)
 	if f, ok := errors.AsType[*llm.Fault](err); ok {
 		return "", errors.New(f.Code + ": engine " + f.Engine + ": " + f.Message)
 	}

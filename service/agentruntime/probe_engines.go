@@ -31,7 +31,7 @@ func (s *Service) ProbeEngines(ctx context.Context, script *domain.Script) error
 	if err != nil {
 		return fmt.Errorf("speech: %w", err)
 	}
-	if engines := s.cfg.Models.For(script.LLM); len(engines) > 0 {
+	if engines := s.cfg.Models.EnginesFor(script.LLM); len(engines) > 0 {
 		question := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Answer with OK."}}}
 		if _, err = s.cfg.Client.Ask(ctx, engines, question, nil, nil); err != nil {
 			return fmt.Errorf("model: %w", err)

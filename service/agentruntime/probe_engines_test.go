@@ -62,7 +62,7 @@ func TestProbeEnginesReportsFailingEngine(t *testing.T) {
 				if c.status != 0 {
 					return llmtest.Reply{Status: c.status}
 				}
-				return llmtest.Words("OK.")
+				return llmtest.ChunkedReply("OK.")
 			})
 			down := llmtest.New(t, llmtest.Replies(llmtest.Reply{Status: 503}))
 			models := llm.Models{

@@ -14,7 +14,7 @@ import (
 
 // Respond sends a request to the language models of the agent, in order, until one answers.
 func (a *Runtime) Respond(ctx context.Context, t conversation.ModelRequest, sentence func(string, time.Duration)) conversation.ModelResponse {
-	engines := a.cfg.Models.For(t.Script.LLM)
+	engines := a.cfg.Models.EnginesFor(t.Script.LLM)
 	request, names := a.request(ctx, &t)
 	var answer conversation.ModelResponse
 	got, err := a.cfg.Client.Ask(ctx, engines, request, sentence, func(f *llm.Fault) {

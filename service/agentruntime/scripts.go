@@ -85,8 +85,8 @@ func (r *Scripts) ScriptForCall(ctx context.Context, p domain.Principal, o *doma
 	return s, nil
 }
 
-// noEngine returns the error engine_not_configured for the request field agent_id.
-func noEngine(format string, args ...any) error {
+// engineNotConfigured returns the error engine_not_configured for the request field agent_id.
+func engineNotConfigured(format string, args ...any) error {
 	e := domain.Errorf(domain.CodeNoEngine, format, args...)
 	e.Param = "agent_id"
 	return e
@@ -96,15 +96,15 @@ func noEngine(format string, args ...any) error {
 func (r *Scripts) checkEngines(a *domain.Agent) error {
 	if v, ok := r.speaker.(engineChain); ok && !v.HasEngine(a.Voice.Engine) {
 		if a.Voice.Engine == "" {
-			return noEngine("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
+			return engineNotConfigured("agent %s has no voice: install espeak-ng, configure an engine (engines_file), or put WAV files into the folder prompts", a.ID)
 		}
-		return noEngine("agent %s uses the speech engine %s (voice.engine), which is not configured", a.ID, a.Voice.Engine)
+		return engineNotConfigured("agent %s uses the speech engine %s (voice.engine), which is not configured", a.ID, a.Voice.Engine)
 	}
 	if h, ok := r.recognizer.(engineChain); ok && a.STT != nil && !h.HasEngine(a.STT.Engine) {
-		return noEngine("agent %s uses the recognition engine %s (stt.engine), which is not configured", a.ID, a.STT.Engine)
+		return engineNotConfigured("agent %s uses the recognition engine %s (stt.engine), which is not configured", a.ID, a.STT.Engine)
 	}
 	if rt := a.Realtime; rt != nil && !r.realtime.HasEngine(rt.Engine) {
-		return noEngine("agent %s uses the realtime engine %q (realtime.engine), which is not configured", a.ID, rt.Engine)
+		return engineNotConfigured("agent %s uses the realtime engine %q (realtime.engine), which is not configured", a.ID, rt.Engine)
 	}
 	return nil
 }
@@ -183,7 +183,7 @@ func (r *Scripts) read(ctx context.Context, p domain.Principal, agentID, pathway
 			return s, nil
 		}
 		if by.firstMessage == "" {
-			return s, noEngine("agent %s needs a language model, because it has a system_prompt but neither a pathway nor a first_message; no language model is configured", agentID)
+			return s, engineNotConfigured("agent %s needs a language model, because it has a system_prompt but neither a pathway nor a first_message; no language model is configured", agentID)
 		}
 		s.Pathway = pathway.MessagePathway(by.firstMessage)
 		return s, nil

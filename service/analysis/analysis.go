@@ -148,7 +148,7 @@ func (s *Service) storeResult(ctx context.Context, due *domain.AnalysisDue, foun
 
 // askModel requests the analysis of a transcript from a language model.
 func (s *Service) askModel(ctx context.Context, due *domain.AnalysisDue, t *domain.Transcript) (*domain.CallAnalysis, error) {
-	engines := s.cfg.Models.For(due.LLM)
+	engines := s.cfg.Models.EnginesFor(due.LLM)
 	if len(engines) == 0 {
 		return nil, errors.New("no language model is configured")
 	}

@@ -51,7 +51,7 @@ func (s *Service) StartBrowserCall(ctx context.Context, p domain.Principal, o Br
 		return BrowserCall{}, err
 	}
 	mark := mailbox.NewID("test")
-	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.Order{WorkspaceID: p.WorkspaceID, AgentID: o.AgentID, Number: browserCallee, OnSegment: events.Segment})
+	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.TestCallRequest{WorkspaceID: p.WorkspaceID, AgentID: o.AgentID, Number: browserCallee, OnSegment: events.Segment})
 	defer remove()
 	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()

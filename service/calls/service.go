@@ -28,7 +28,7 @@ type Config struct {
 	Actors          callActors
 	Permits         permitActors
 	Admission       admission
-	Opener          opener
+	Opener          callCommitter
 	TransferTargets transferTargets
 	Campaigns       campaigns
 	Agents          agents
@@ -73,8 +73,8 @@ type admission interface {
 	CheckInboundCallAdmission() error
 }
 
-// opener commits new calls.
-type opener interface {
+// callCommitter commits new calls.
+type callCommitter interface {
 	// OpenCall commits the database rows of a new call before its INVITE is sent.
 	OpenCall(ctx context.Context, o call.OpeningCommit) error
 }

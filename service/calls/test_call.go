@@ -38,7 +38,7 @@ func (s *Service) TestInboundCall(ctx context.Context, p domain.Principal, o Inb
 		return nil, err
 	}
 	mark := mailbox.NewID("test")
-	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.Order{})
+	arrived, remove := s.cfg.TestCalls.Add(mark, testcalls.TestCallRequest{})
 	defer remove()
 	callCtx, cancel := context.WithTimeout(ctx, testCallTimeout)
 	defer cancel()

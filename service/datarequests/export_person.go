@@ -77,7 +77,7 @@ func (j *job) writeFiles(ctx context.Context, z *zip.Writer) error {
 	}{
 		{NewRowKind[domain.Call](), "calls"},
 		{NewRowKind[domain.Message](), "messages"},
-		{NewRowKind[domain.Texting](), "sms_conversations"},
+		{NewRowKind[domain.SMSConversation](), "sms_conversations"},
 		{NewRowKind[domain.Appointment](), "appointments"},
 	} {
 		err := j.writeLines(z, k.file, func(line func(any) error) error {
@@ -89,7 +89,7 @@ func (j *job) writeFiles(ctx context.Context, z *zip.Writer) error {
 				switch r := r.(type) {
 				case *domain.Call:
 					calls = append(calls, &domain.Call{Meta: r.Meta, RecordingAvailable: r.RecordingAvailable, TranscriptAvailable: r.TranscriptAvailable})
-				case *domain.Texting:
+				case *domain.SMSConversation:
 					return line(r.Public(time.Now()))
 				}
 				return line(r)

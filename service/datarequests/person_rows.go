@@ -18,7 +18,7 @@ type RowKind struct {
 }
 
 // NewRowKind returns the RowKind of a record type.
-func NewRowKind[T any, R record.Row[T]]() RowKind {
+func NewRowKind[T any, R record.RecordPointer[T]]() RowKind {
 	return RowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
 }
 
@@ -124,7 +124,7 @@ func (j *job) isMessage(m *domain.Message) bool {
 	return j.number.IsIn(m.From) || j.number.IsIn(m.To)
 }
 
-func (j *job) isConversation(t *domain.Texting) bool { return j.number.IsIn(t.Contact) }
+func (j *job) isConversation(t *domain.SMSConversation) bool { return j.number.IsIn(t.Contact) }
 
 func (j *job) isAppointment(a *domain.Appointment) bool {
 	return j.number.IsIn(a.Patient.Phone)
@@ -137,7 +137,7 @@ func (j *job) isAbout(r domain.Record) bool {
 		return j.isCall(r)
 	case *domain.Message:
 		return j.isMessage(r)
-	case *domain.Texting:
+	case *domain.SMSConversation:
 		return j.isConversation(r)
 	case *domain.Appointment:
 		return j.isAppointment(r)
@@ -147,7 +147,7 @@ func (j *job) isAbout(r domain.Record) bool {
 
 // PersonKinds returns the kinds of records that are about one person each.
 func PersonKinds() []RowKind {
-	return []RowKind{NewRowKind[domain.Message](), NewRowKind[domain.Texting](), NewRowKind[domain.Appointment](), NewRowKind[domain.Call]()}
+	return []RowKind{NewRowKind[domain.Message](), NewRowKind[domain.SMSConversation](), NewRowKind[domain.Appointment](), NewRowKind[domain.Call]()}
 }
 
 // collect finds the ids of the records that are about the person.

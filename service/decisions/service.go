@@ -140,7 +140,7 @@ func (s *Service) addEndOfCampaign(ctx context.Context, c *domain.Campaign, phon
 	if err != nil || !slices.ContainsFunc(rows, func(r *domain.DecisionPage) bool { return decidesRemaining(r, page.Created()) }) {
 		return err // checked first, because the search for the contact reads all numbers
 	}
-	ordinal, known, err := s.lastOrdinal(ctx, c, phone, out.Data)
+	ordinal, known, err := s.lastDecidedPosition(ctx, c, phone, out.Data)
 	if !known || err != nil {
 		return err
 	}
@@ -174,20 +174,20 @@ func decidesRemaining(r *domain.DecisionPage, created record.TimeRange) bool {
 	return slices.ContainsFunc(r.Decisions, func(d domain.Decision) bool { return d.Contacts > 0 && created.Contains(d.At) })
 }
 
-// lastOrdinal returns the position of the contact with a phone number in its campaign. known is false if the last
+// lastDecidedPosition returns the position of the contact with a phone number in its campaign. known is false if the last
 // decision about the contact was not to dial it, because then the contact was not among the remaining ones.
-func (s *Service) lastOrdinal(ctx context.Context, c *domain.Campaign, phone string, decided []decisionlist.Decision) (ordinal int, known bool, err error) {
+func (s *Service) lastDecidedPosition(ctx context.Context, c *domain.Campaign, phone string, decided []decisionlist.Decision) (ordinal int, known bool, err error) {
 	if len(decided) == 0 {
-		return s.ordinalOf(ctx, c, phone)
+		return s.contactPosition(ctx, c, phone)
 	}
 	last := decided[len(decided)-1]
 	ordinal, known = domain.ContactOrdinal(c.ID, last.ContactID)
 	return ordinal, known && last.Decision == domain.DecidedDial, nil
 }
 
-// ordinalOf finds the position of the contact with a phone number in its campaign. It reads the numbers of all contacts,
+// contactPosition finds the position of the contact with a phone number in its campaign. It reads the numbers of all contacts,
 // which takes about one microsecond each. Contacts with a decision are found without this search.
-func (s *Service) ordinalOf(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
+func (s *Service) contactPosition(ctx context.Context, c *domain.Campaign, phone string) (ordinal int, known bool, err error) {
 	progress, err := s.list.Progress(ctx, c)
 	if err != nil {
 		return 0, false, err

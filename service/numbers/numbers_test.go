@@ -14,14 +14,14 @@ import (
 	"github.com/callboard/callboard/service/numbers"
 )
 
-// countingStore is a store that reports a change at each call of Changes, so that the service never uses cached values.
-type countingStore struct {
+// uncachedStore is a store that reports a change at each call of Changes, so that the service never uses cached values.
+type uncachedStore struct {
 	*persistence.Store
 
 	changes uint64
 }
 
-func (s *countingStore) Changes(string) uint64 {
+func (s *uncachedStore) Changes(string) uint64 {
 	s.changes++ // invalidates all caches
 	return s.changes
 }
@@ -35,7 +35,7 @@ func (n node) HasSeveralWorkspaces() bool               { return n.several }
 func TestNumberInSharedInstallationRequiresApproval(t *testing.T) {
 	t.Parallel()
 	ctx, p := t.Context(), domain.Principal{WorkspaceID: "ws_1", Environment: domain.Live}
-	s := numbers.New(&countingStore{Store: pebbletest.Open(t)}, node{several: true}, slog.New(slog.DiscardHandler))
+	s := numbers.New(&uncachedStore{Store: pebbletest.Open(t)}, node{several: true}, slog.New(slog.DiscardHandler))
 	n, err := s.CreateNumber(ctx, p, &domain.PhoneNumber{Number: "+12025550170"})
 	require.NoError(t, err)
 	assert.Equal(t, domain.NumberPending, n.Status)

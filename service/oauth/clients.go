@@ -26,8 +26,8 @@ type users interface {
 	User(id string) *domain.User // nil: there is none
 }
 
-// creators checks whether the API key behind a user's session is still valid.
-type creators interface {
+// keyValidity checks whether the API key behind a user's session is still valid.
+type keyValidity interface {
 	CreatorEnded(c *domain.Creator) (bool, error)
 }
 
@@ -38,7 +38,7 @@ type Config struct {
 	Workspaces   record.Workspaces
 	Restrictions restrictions
 	Users        users
-	Keys         creators
+	Keys         keyValidity
 	Pepper       []byte // for the hashes of secrets and codes
 }
 
@@ -49,7 +49,7 @@ type Service struct {
 	workspaces   record.Workspaces
 	restrictions restrictions
 	users        users
-	keys         creators
+	keys         keyValidity
 	pepper       []byte
 }
 

@@ -134,7 +134,7 @@ func (s *Service) readAll(ctx context.Context, requests func(*domain.Workspace) 
 func (s *Service) readWorkspace(ctx context.Context, w *domain.Workspace, now time.Time, requests func(*domain.Workspace) int) *load.WorkspaceLoad {
 	row := &load.WorkspaceLoad{
 		Object: "workspace_load", ID: w.ID, Name: w.Name, Plan: w.Plan, CallsPerMinute: w.Limits.CallsPerMinute,
-		SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []load.TrunkTrouble{},
+		SpentToday: domain.Dollars(0), DailySpendCap: w.Calling.DailySpendCap, Troubles: []load.UnhealthyTrunk{},
 	}
 	row.LastMinute.Calls, row.LastMinute.Commits = s.activity.LastMinute(w.ID, now)
 	row.LastMinute.Requests = requests(w)
@@ -156,9 +156,9 @@ func (s *Service) readWorkspace(ctx context.Context, w *domain.Workspace, now ti
 		default:
 			row.Trunks.Degraded++
 		}
-		row.Troubles = append(row.Troubles, load.TrunkTrouble{ID: id, Name: t.Name, Environment: t.Environment, Status: t.Health.Status, LastError: t.Health.LastError})
+		row.Troubles = append(row.Troubles, load.UnhealthyTrunk{ID: id, Name: t.Name, Environment: t.Environment, Status: t.Health.Status, LastError: t.Health.LastError})
 	}
-	slices.SortFunc(row.Troubles, func(a, b load.TrunkTrouble) int { // down before degraded
+	slices.SortFunc(row.Troubles, func(a, b load.UnhealthyTrunk) int { // down before degraded
 		return cmp.Or(cmp.Compare(b.Status, a.Status), cmp.Compare(a.ID, b.ID))
 	})
 	row.Troubles = row.Troubles[:min(maxTroubles, len(row.Troubles))]
@@ -171,14 +171,14 @@ func (s *Service) readPermits(ctx context.Context, workspaceID string, row *load
 		return func(id string) (*actor.PID, error) { return s.actors.OutboundLinesPID(id, env) }
 	}
 	for _, one := range []struct {
-		use *load.LineUse
+		use *load.CallCapacity
 		pid func(string) (*actor.PID, error)
 	}{{&row.Lines.Outbound, outbound(domain.Live)}, {&row.Lines.Inbound, s.actors.InboundLinesPID}, {&row.Lines.Test, outbound(domain.Test)}} {
 		used, err := requestFromActor[lines.Usage](ctx, s.system, one.pid, workspaceID, lines.GetUsage{})
 		if err != nil {
 			return false
 		}
-		*one.use = load.LineUse{Used: used.Active, Limit: used.Limit, Waiting: used.Waiting}
+		*one.use = load.CallCapacity{Used: used.Active, Limit: used.Limit, Waiting: used.Waiting}
 		row.LiveCalls += used.Live
 	}
 	return true

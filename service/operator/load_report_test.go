@@ -75,7 +75,7 @@ func TestLoadReportListsSilentWorkspacesAndFailingTrunks(t *testing.T) {
 	silent, live := report.Workspaces[0], report.Workspaces[1]
 	assert.Equal(t, []any{"ws_2", true, "ws_1", false}, []any{silent.ID, silent.Silent, live.ID, live.Silent}, "the newest comes first")
 	assert.Equal(t, load.Activity{Calls: 3, Commits: 4, Requests: 5}, live.LastMinute)
-	assert.Equal(t, []any{6, load.LineUse{Used: 2, Limit: 10, Waiting: 1}, domain.Dollars(500_000)}, []any{live.LiveCalls, live.Lines.Inbound, live.SpentToday})
+	assert.Equal(t, []any{6, load.CallCapacity{Used: 2, Limit: 10, Waiting: 1}, domain.Dollars(500_000)}, []any{live.LiveCalls, live.Lines.Inbound, live.SpentToday})
 	assert.Equal(t, load.TrunkCounts{Up: 1, Down: 1, Degraded: 1}, live.Trunks)
 	require.Len(t, live.Troubles, 2)
 	assert.Equal(t, []string{"trunk_3", "trunk_2"}, []string{live.Troubles[0].ID, live.Troubles[1].ID}, "down comes before degraded")

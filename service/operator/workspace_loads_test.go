@@ -14,7 +14,7 @@ import (
 
 func row(id string, calls int, spent domain.Amount) *load.WorkspaceLoad {
 	return &load.WorkspaceLoad{
-		ID: id, LiveCalls: calls, Lines: load.LinesNow{Outbound: load.LineUse{Used: calls, Limit: 10}}, SpentToday: domain.Dollars(spent), SpentKnown: true,
+		ID: id, LiveCalls: calls, Lines: load.ConcurrentCalls{Outbound: load.CallCapacity{Used: calls, Limit: 10}}, SpentToday: domain.Dollars(spent), SpentKnown: true,
 		LastMinute: load.Activity{Calls: calls, Commits: 10, Requests: 1}, Trunks: load.TrunkCounts{Up: 1, Down: 1},
 	}
 }

@@ -22,9 +22,9 @@ func (s *Service) sweepMessages(ctx context.Context, workspaceID string, now tim
 				return ok && m.Todo == ""
 			}),
 		s.deleteRows(ctx, workspaceID, "sms_conversation", domain.PrefixConversation, now.AddDate(0, 0, -w.Retention.MessageDays), w.Retention.MessageDays,
-			func() domain.Record { return &domain.Texting{} }, func(r domain.Record, _ time.Time) bool {
-				t, ok := r.(*domain.Texting)
-				return ok && t.StatusAt(now) != domain.TextingOpen
+			func() domain.Record { return &domain.SMSConversation{} }, func(r domain.Record, _ time.Time) bool {
+				t, ok := r.(*domain.SMSConversation)
+				return ok && t.StatusAt(now) != domain.SMSConversationOpen
 			}),
 		s.deleteRows(ctx, workspaceID, "appointment", domain.PrefixAppointment, now.AddDate(0, 0, -w.Retention.AppointmentDays), w.Retention.AppointmentDays,
 			func() domain.Record { return &domain.Appointment{} }, func(r domain.Record, before time.Time) bool {

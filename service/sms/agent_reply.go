@@ -42,8 +42,8 @@ func (svc *Service) replyToMessage(ctx context.Context, key domain.Key) error {
 		m.ConversationID, a.conversation = m.Answering, nil
 		return a.done(nil)
 	}
-	if t != nil && !t.HasLastMessage(m.ID) && t.StatusAt(m.CreatedAt) == domain.TextingTimedOut {
-		t.End(domain.TextingTimedOut, "", t.ExpiresAt)
+	if t != nil && !t.HasLastMessage(m.ID) && t.StatusAt(m.CreatedAt) == domain.SMSConversationTimedOut {
+		t.End(domain.SMSConversationTimedOut, "", t.ExpiresAt)
 		if err = a.save(nil); err != nil {
 			return err
 		}
@@ -75,9 +75,9 @@ type reply struct {
 	principal              domain.Principal
 	message                *domain.Message
 	messageVersion         uint64
-	conversation           *domain.Texting
+	conversation           *domain.SMSConversation
 	version                uint64 // stored version of conversation; 0: conversation is not stored yet
-	turn                   *domain.TextingTurn
+	turn                   *domain.SMSConversationTurn
 	llmRequests, toolCalls int // LLM requests and tool calls of the turn so far
 	requested              int // LLM requests and tool calls without a stored result
 	err                    error
@@ -88,8 +88,8 @@ type reply struct {
 func (a *reply) startConversation(s *domain.Script, now time.Time) {
 	m := a.message
 	a.version = 0
-	a.conversation = &domain.Texting{
-		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.TextingOpen,
+	a.conversation = &domain.SMSConversation{
+		AgentID: s.AgentID, AgentVersion: s.Version, PathwayID: s.Pathway.ID, Number: m.To, Contact: m.From, Status: domain.SMSConversationOpen,
 		LastAt: now, ExpiresAt: now.Add(conversationTimeout(s)), Variables: map[string]string{}, Script: s,
 	}
 	a.conversation.Init("sms_conversation", a.principal, mailbox.NewID(domain.PrefixConversation), now)
@@ -101,7 +101,7 @@ func (a *reply) answer(ctx context.Context) error {
 	t, now := a.conversation, record.Now()
 	if refused, err := a.refusalCode(ctx); err != nil || refused != "" {
 		if err == nil {
-			t.End(domain.TextingFailed, refused, now)
+			t.End(domain.SMSConversationFailed, refused, now)
 			err = a.done(nil)
 		}
 		return err
@@ -111,7 +111,7 @@ func (a *reply) answer(ctx context.Context) error {
 		return a.done(nil)
 	}
 	if !t.HasLastMessage(a.message.ID) {
-		t.Turns = append(t.Turns, domain.TextingTurn{MessageID: a.message.ID, Text: a.message.Body})
+		t.Turns = append(t.Turns, domain.SMSConversationTurn{MessageID: a.message.ID, Text: a.message.Body})
 	}
 	values := pathway.RuntimeVariables(t.Script, t.CreatedAt)
 	values["phone"], values["caller_number"], values["called_number"] = t.Contact, t.Contact, t.Number
@@ -141,9 +141,9 @@ func (a *reply) answer(ctx context.Context) error {
 	t.ExpiresAt = now.Add(conversationTimeout(t.Script))
 	switch {
 	case play.State.Over():
-		t.End(domain.TextingCompleted, "", now)
+		t.End(domain.SMSConversationCompleted, "", now)
 	case a.optOut:
-		t.End(domain.TextingClosed, "opt_out", now)
+		t.End(domain.SMSConversationClosed, "opt_out", now)
 	}
 	return a.done(a.newReply(body))
 }
@@ -212,7 +212,7 @@ func (a *reply) llmAnswers(ctx context.Context, play *pathway.TextSession) func(
 	return func(t pathway.ModelRequest) ([]string, pathway.ModelAnswered) {
 		a.llmRequests++
 		if a.llmRequests > len(a.turn.Models) {
-			var result domain.TextingModelAnswer
+			var result domain.SMSConversationModelAnswer
 			switch a.requested++; {
 			case a.err != nil:
 				return nil, pathway.ModelAnswered{Failed: "too_many"}
@@ -244,13 +244,13 @@ func (a *reply) asCall() domain.Call {
 	}
 }
 
-func (a *reply) think(ctx context.Context, play *pathway.TextSession, t pathway.ModelRequest) (out domain.TextingModelAnswer) {
+func (a *reply) think(ctx context.Context, play *pathway.TextSession, t pathway.ModelRequest) (out domain.SMSConversationModelAnswer) {
 	s := a.conversation.Script
 	got := a.agentRuntime().Respond(ctx, conversation.ModelRequest{Script: s, Brief: play.State.SystemPrompt(s.System, t), Step: t}, func(text string, _ time.Duration) {
 		out.Sentences = append(out.Sentences, text)
 	})
 	for _, c := range got.Calls {
-		out.Calls = append(out.Calls, domain.TextingToolCall(c))
+		out.Calls = append(out.Calls, domain.SMSConversationToolCall(c))
 	}
 	out.Failed = got.Failed
 	return out
@@ -268,7 +268,7 @@ func (a *reply) toolResults(ctx context.Context) func(pathway.ActionRequest) pat
 			case a.err != nil:
 				return out
 			case a.requested > maxReplySteps:
-				a.turn.Acts = append(a.turn.Acts, domain.TextingAction{Over: true})
+				a.turn.Acts = append(a.turn.Acts, domain.SMSConversationAction{Over: true})
 			default:
 				a.act(ctx, x)
 			}
@@ -285,7 +285,7 @@ func (a *reply) toolResults(ctx context.Context) func(pathway.ActionRequest) pat
 }
 
 func (a *reply) act(ctx context.Context, x pathway.ActionRequest) {
-	a.turn.Acts = append(a.turn.Acts, domain.TextingAction{})
+	a.turn.Acts = append(a.turn.Acts, domain.SMSConversationAction{})
 	if a.err = a.save(a.claim); a.err != nil {
 		return
 	}
@@ -294,7 +294,7 @@ func (a *reply) act(ctx context.Context, x pathway.ActionRequest) {
 		a.messageVersion++
 	}
 	got := a.agentRuntime().CallTool(ctx, a.conversation.Script, x)
-	a.turn.Acts[len(a.turn.Acts)-1] = domain.TextingAction{Over: true, OK: got.OK, Result: pathway.TruncateResult(got.Text)}
+	a.turn.Acts[len(a.turn.Acts)-1] = domain.SMSConversationAction{Over: true, OK: got.OK, Result: pathway.TruncateResult(got.Text)}
 	a.err = a.save(nil)
 }
 

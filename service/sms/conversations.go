@@ -18,7 +18,7 @@ func (svc *Service) addConversation(ctx context.Context, c *commit.Change, p dom
 		if err != nil || t == nil {
 			return err
 		}
-		t.End(domain.TextingClosed, "opt_out", record.Now())
+		t.End(domain.SMSConversationClosed, "opt_out", record.Now())
 		c.Guards = append(c.Guards, commit.Guard{Key: t.Key(), Version: version})
 		c.Puts = append(c.Puts, t)
 		return nil
@@ -41,10 +41,10 @@ func conversationTimeout(s *domain.Script) time.Duration {
 // counted over all conversations. The limit stops two machines that reply to each other.
 func (svc *Service) reachedMaxReplies(ctx context.Context, m *domain.Message, s *domain.Script, now time.Time) (bool, error) {
 	replies, over := 0, false
-	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactTextingIndex(m.Environment, m.From), Limit: conversationsPage}
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.ContactSMSConversationIndex(m.Environment, m.From), Limit: conversationsPage}
 	for range maxDuePages {
-		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
-			t, ok := r.(*domain.Texting)
+		next, err := svc.store.List(ctx, q, func() domain.Record { return &domain.SMSConversation{} }, func(r domain.Record) error {
+			t, ok := r.(*domain.SMSConversation)
 			switch {
 			case !ok:
 			case now.Sub(t.CreatedAt) > conversationTimeout(s):
@@ -87,25 +87,25 @@ func (svc *Service) answeringScript(ctx context.Context, p domain.Principal, to 
 }
 
 // openConversation returns the open conversation between the two numbers of a message; nil if there is none.
-func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.Texting, version uint64, err error) {
-	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenTextingIndex(m.Environment, m.To, m.From), Limit: 1}
-	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.Texting{} }, func(r domain.Record) error {
-		t, _ = r.(*domain.Texting)
+func (svc *Service) openConversation(ctx context.Context, m *domain.Message) (t *domain.SMSConversation, version uint64, err error) {
+	q := commit.Query{Kind: "sms_conversation", Workspace: m.WorkspaceID, Index: domain.OpenSMSConversationIndex(m.Environment, m.To, m.From), Limit: 1}
+	_, err = svc.store.List(ctx, q, func() domain.Record { return &domain.SMSConversation{} }, func(r domain.Record) error {
+		t, _ = r.(*domain.SMSConversation)
 		return nil
 	})
 	if err != nil || t == nil {
 		return nil, 0, commit.StoreError(err)
 	}
-	t = &domain.Texting{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
-	if version, err = svc.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.TextingOpen {
+	t = &domain.SMSConversation{Meta: domain.Meta{ID: t.ID, WorkspaceID: t.WorkspaceID}}
+	if version, err = svc.store.Get(ctx, t); errors.Is(err, domain.ErrNotFound) || err == nil && t.Status != domain.SMSConversationOpen {
 		return nil, 0, nil
 	}
 	return t, version, commit.StoreError(err)
 }
 
 // Conversation returns one SMS conversation. Errors: not_found.
-func (svc *Service) Conversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
-	t, _, err := record.Get[domain.Texting](ctx, svc.store, p, domain.PrefixConversation, id)
+func (svc *Service) Conversation(ctx context.Context, p domain.Principal, id string) (*domain.SMSConversation, error) {
+	t, _, err := record.Get[domain.SMSConversation](ctx, svc.store, p, domain.PrefixConversation, id)
 	if err != nil {
 		return nil, err
 	}
@@ -113,13 +113,13 @@ func (svc *Service) Conversation(ctx context.Context, p domain.Principal, id str
 }
 
 // ListConversations returns a page of conversations.
-func (svc *Service) ListConversations(ctx context.Context, p domain.Principal, q ConversationQuery) (record.Page[*domain.Texting], error) {
+func (svc *Service) ListConversations(ctx context.Context, p domain.Principal, q ConversationQuery) (record.Page[*domain.SMSConversation], error) {
 	index := record.EnvironmentIndex(p)
 	if q.Contact != "" {
-		index = domain.ContactTextingIndex(p.Environment, q.Contact)
+		index = domain.ContactSMSConversationIndex(p.Environment, q.Contact)
 	}
 	now := time.Now()
-	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixConversation, q.PageQuery, func(t *domain.Texting) bool {
+	l, err := record.List(ctx, svc.store, p.WorkspaceID, index, domain.PrefixConversation, q.PageQuery, func(t *domain.SMSConversation) bool {
 		return q.Status == "" || t.StatusAt(now) == q.Status
 	})
 	for i, t := range l.Data {
@@ -129,12 +129,12 @@ func (svc *Service) ListConversations(ctx context.Context, p domain.Principal, q
 }
 
 // CloseConversation closes a conversation. The next message of the contact starts a new one.
-func (svc *Service) CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error) {
-	t, err := record.Update(ctx, svc.store, p, domain.PrefixConversation, id, nil, func(_ *commit.Change, t *domain.Texting) error {
-		if t.Status != domain.TextingOpen {
+func (svc *Service) CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.SMSConversation, error) {
+	t, err := record.Update(ctx, svc.store, p, domain.PrefixConversation, id, nil, func(_ *commit.Change, t *domain.SMSConversation) error {
+		if t.Status != domain.SMSConversationOpen {
 			return record.ErrUnchanged
 		}
-		t.End(domain.TextingClosed, "api", record.Now())
+		t.End(domain.SMSConversationClosed, "api", record.Now())
 		return nil
 	})
 	if err != nil {
@@ -145,8 +145,8 @@ func (svc *Service) CloseConversation(ctx context.Context, p domain.Principal, i
 
 // DeleteConversation deletes a closed conversation. Its messages stay. Errors: not_found, invalid_state.
 func (svc *Service) DeleteConversation(ctx context.Context, p domain.Principal, id string) error {
-	return record.Delete(ctx, svc.store, p, domain.PrefixConversation, id, func(_ *commit.Change, t *domain.Texting) error {
-		if status := t.StatusAt(time.Now()); status == domain.TextingOpen {
+	return record.Delete(ctx, svc.store, p, domain.PrefixConversation, id, func(_ *commit.Change, t *domain.SMSConversation) error {
+		if status := t.StatusAt(time.Now()); status == domain.SMSConversationOpen {
 			return domain.Errorf(domain.CodeInvalidState, "a conversation that is open cannot be deleted; close it first").With("current_status", status)
 		}
 		return nil

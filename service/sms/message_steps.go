@@ -103,7 +103,7 @@ func (svc *Service) advanceMessage(ctx context.Context, c *commit.Change, key do
 		err = svc.addTestReply(ctx, c, m, fate.Reply)
 	case domain.TodoOptOut:
 		err = svc.storeOptOut(ctx, m)
-		c.Deletes = append(c.Deletes, optOutClaim(m).Key())
+		c.Deletes = append(c.Deletes, pendingOptOut(m).Key())
 	case "", domain.TodoDeliver, domain.TodoAwaitResponse, domain.TodoAnswer: // already done, or a step of a delivery
 		return nil
 	default:

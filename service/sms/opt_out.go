@@ -20,7 +20,7 @@ import (
 func (svc *Service) addOptOut(ctx context.Context, c *commit.Change, m *domain.Message, number uint64) error {
 	scrub := dnc.ScrubRules{Default: domain.DefaultDNCID(m.WorkspaceID, m.Environment), OptOutsOnly: true}
 	svc.cfg.DNC.AddPendingOptOut(m.WorkspaceID, scrub.Default, number)
-	claim := optOutClaim(m)
+	claim := pendingOptOut(m)
 	_, err := svc.store.Get(ctx, claim) // read before the list: the row is deleted after the number is on the list
 	if err != nil && !errors.Is(err, domain.ErrNotFound) {
 		return commit.StoreError(err)
@@ -54,8 +54,8 @@ type optOutRow struct {
 	Number      string             `json:"number"`
 }
 
-// optOutClaim returns the row of a pending opt-out by the sender of a message.
-func optOutClaim(m *domain.Message) *optOutRow {
+// pendingOptOut returns the row of a pending opt-out by the sender of a message.
+func pendingOptOut(m *domain.Message) *optOutRow {
 	return &optOutRow{WorkspaceID: m.WorkspaceID, Environment: m.Environment, Number: m.From}
 }
 

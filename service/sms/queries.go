@@ -18,8 +18,8 @@ type MessageQuery struct {
 // ConversationQuery filters conversations by SMS. Empty fields match all conversations.
 type ConversationQuery struct {
 	record.PageQuery
-	Status  domain.TextingStatus // "": any
-	Contact string               // E.164; "": any
+	Status  domain.SMSConversationStatus // "": any
+	Contact string                       // E.164; "": any
 }
 
 // InboundMessage is a request for a message from the test carrier to a number of the workspace.

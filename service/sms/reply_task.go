@@ -68,7 +68,7 @@ func (svc *Service) replyToDue(ctx context.Context, workspaceID string) error {
 			return err
 		}
 		for _, m := range due {
-			conversation := domain.OpenTextingIndex(m.Environment, m.To, m.From)
+			conversation := domain.OpenSMSConversationIndex(m.Environment, m.To, m.From)
 			if answered[conversation] {
 				continue
 			}

@@ -118,9 +118,9 @@ func TestTokensStayVerifiableAcrossSigningKeyRotation(t *testing.T) {
 				}
 			}
 			if at%(12*time.Hour) < step || len(signers) == 2 && len(issuedTokens) < 6 {
-				text, err := token.Sign(token.UserClaims("iss", "ada", p, nil, token.Longest, time.Now()), now.Active)
+				text, err := token.Sign(token.UserClaims("iss", "ada", p, nil, token.MaxLifetime, time.Now()), now.Active)
 				require.NoError(t, err)
-				issuedTokens = append(issuedTokens, issued{text, time.Now().Add(token.Longest)})
+				issuedTokens = append(issuedTokens, issued{text, time.Now().Add(token.MaxLifetime)})
 			}
 			issuedTokens = slices.DeleteFunc(issuedTokens, func(x issued) bool {
 				if time.Now().Before(x.until) {

@@ -61,7 +61,7 @@ func (j *job) store(ctx context.Context, cfg *Config) error {
 	}
 	kept := r.Err == nil && r.Path != ""
 	if kept {
-		wanted, err := j.isWanted(ctx, cfg)
+		wanted, err := j.checkOrRemove(ctx, cfg)
 		if err != nil || !wanted {
 			return err
 		}
@@ -105,9 +105,9 @@ func (j *job) store(ctx context.Context, cfg *Config) error {
 	return nil
 }
 
-// isWanted reports whether the call and its recording still exist, because either may be deleted while the job waits. If
-// not, isWanted removes the spool file. It also sets isPart.
-func (j *job) isWanted(ctx context.Context, cfg *Config) (bool, error) {
+// checkOrRemove reports whether the call and its recording still exist, because either may be deleted while the job waits. If
+// not, checkOrRemove removes the spool file. It also sets isPart.
+func (j *job) checkOrRemove(ctx context.Context, cfg *Config) (bool, error) {
 	deleted := false
 	err := changeCall(ctx, cfg, j.callID, func(c *domain.Call) *commit.Change {
 		deleted = c.RecordingDeletedAt != nil

@@ -147,9 +147,9 @@ func (d *dialogTrace) add(m sip.TracedMessage) {
 	d.messages = append(d.messages, m)
 }
 
-// Claim assigns a dialog to the call with the ID owner. The dialog's messages stay until TakeTrace, and no other call gets
+// AssignDialog assigns a dialog to the call with the ID owner. The dialog's messages stay until TakeTrace, and no other call gets
 // them. tag has the same meaning as sip.TracedMessage.Tag.
-func (b *Buffer) Claim(owner, sipCallID, tag string) {
+func (b *Buffer) AssignDialog(owner, sipCallID, tag string) {
 	if b == nil || sipCallID == "" {
 		return
 	}
@@ -212,7 +212,7 @@ func (b *Buffer) AttemptTrace(c *domain.Call) []byte {
 	return out
 }
 
-// UnclaimedAttemptTrace returns the same as AttemptTrace for a dialog that no call has claimed with Claim. tag has the
+// UnclaimedAttemptTrace returns the same as AttemptTrace for a dialog that no call has assigned with AssignDialog. tag has the
 // same meaning as sip.TracedMessage.Tag.
 func (b *Buffer) UnclaimedAttemptTrace(sipCallID, tag string) []byte {
 	if b == nil {

@@ -35,8 +35,8 @@ func callWithLegs(ids ...string) *domain.Call {
 func TestTraceMergesLegsByTime(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
-	traces.Claim("call_1", "a", "")
-	traces.Claim("call_1", "b", "")
+	traces.AssignDialog("call_1", "a", "")
+	traces.AssignDialog("call_1", "b", "")
 	for n, id := range []string{"a", "b", "a", "c", "b"} {
 		traces.Add(id, tracedMessage(n, 10))
 	}
@@ -50,7 +50,7 @@ func TestTraceMergesLegsByTime(t *testing.T) {
 	assert.Equal(t, "192.0.2.1:5060", got.Messages[0].Remote)
 	assert.Nil(t, traces.TakeTrace(callWithLegs("a", "b")), "taken once")
 	assert.Nil(t, traces.TakeTrace(callWithLegs("c")), "unclaimed")
-	traces.Claim("call_1", "c", "")
+	traces.AssignDialog("call_1", "c", "")
 	assert.NotNil(t, traces.TakeTrace(callWithLegs("c")), "claimed after it began")
 	assert.Nil(t, (*siptrace.Buffer)(nil).Trace(callWithLegs("a")), "a nil buffer holds nothing")
 }
@@ -59,7 +59,7 @@ func TestFullTraceKeepsFirstAndLastMessages(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int{"many": 10, "large": 20_000, "fat": 3000} {
 		traces := siptrace.NewBuffer()
-		traces.Claim("call_1", "a", "")
+		traces.AssignDialog("call_1", "a", "")
 		for n := range 1000 {
 			traces.Add("a", tracedMessage(n, size))
 		}
@@ -83,15 +83,15 @@ func TestUnclaimedDialogsAreDropped(t *testing.T) {
 	t.Parallel()
 	traces := siptrace.NewBuffer()
 	traces.Add("kept", tracedMessage(1, 10))
-	traces.Claim("call_1", "kept", "")
-	traces.Claim("call_1", "early", "")
+	traces.AssignDialog("call_1", "kept", "")
+	traces.AssignDialog("call_1", "early", "")
 	for n := range 100_000 {
 		traces.Add("stray"+strconv.Itoa(n), tracedMessage(n, 10))
 	}
 	traces.Add("early", tracedMessage(2, 10))
 	left := 0
 	for n := range 100_000 {
-		traces.Claim("call_1", "stray"+strconv.Itoa(n), "")
+		traces.AssignDialog("call_1", "stray"+strconv.Itoa(n), "")
 		if traces.TakeTrace(callWithLegs("stray"+strconv.Itoa(n))) != nil {
 			left++
 		}
@@ -112,9 +112,9 @@ func TestCallsWithTheSameCallIDSeeOnlyTheirOwnMessages(t *testing.T) {
 		traces.Add("same", m)
 	}
 	for owner, tag := range map[string]string{"call_1": "", "call_2": "x", "call_3": "y"} {
-		traces.Claim(owner, "same", tag)
+		traces.AssignDialog(owner, "same", tag)
 	}
-	traces.Claim("call_3", "same", "x") // already claimed
+	traces.AssignDialog("call_3", "same", "x") // already claimed
 	for owner, want := range map[string][]int64{"call_1": {0, 4}, "call_2": {1, 3}, "call_3": {2}, "call_4": nil} {
 		c := callWithLegs("same")
 		c.ID = owner
@@ -135,7 +135,7 @@ func TestUnclaimedDialogHasASmallerLimit(t *testing.T) {
 	for n := range 100 {
 		traces.Add("a", tracedMessage(n, 4<<10))
 	}
-	traces.Claim("call_1", "a", "")
+	traces.AssignDialog("call_1", "a", "")
 	assert.Len(t, traces.Trace(callWithLegs("a")).Messages, 6)
 }
 
@@ -145,9 +145,9 @@ func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
 	traces.Add("a", tracedMessage(0, 10))
 	begun := domain.Attempt{CallID: "call_1", WorkspaceID: "ws_01J0000000000000000000000A", Trace: traces.UnclaimedAttemptTrace("a", "")}
 	require.Len(t, begun.StoredTrace().Messages, 1, "before the call has claimed it")
-	traces.Claim("call_1", "a", "")
-	traces.Claim("call_1", "b", "")
-	traces.Claim("call_2", "a", "another")
+	traces.AssignDialog("call_1", "a", "")
+	traces.AssignDialog("call_1", "b", "")
+	traces.AssignDialog("call_2", "a", "another")
 	assert.Empty(t, traces.UnclaimedAttemptTrace("a", ""), "already claimed")
 	for n, id := range []string{"b", "a", "b"} {
 		traces.Add(id, tracedMessage(n+1, 10))
@@ -163,7 +163,7 @@ func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
 	assert.Equal(t, []string{"a0", "b1", "a2", "b3"}, order)
 	assert.Nil(t, (&domain.Attempt{}).StoredTrace())
 	assert.Nil(t, (*siptrace.Buffer)(nil).AttemptTrace(callWithLegs("a")))
-	traces.Claim("call_1", "c", "")
+	traces.AssignDialog("call_1", "c", "")
 	for n := range 200 {
 		traces.Add("c", tracedMessage(n, 1000))
 	}
@@ -174,7 +174,7 @@ func TestAttemptTraceIsBoundedAndOrderedByTime(t *testing.T) {
 func BenchmarkAttemptTrace(b *testing.B) {
 	traces := siptrace.NewBuffer()
 	c := callWithLegs("a")
-	traces.Claim("call_1", "a", "")
+	traces.AssignDialog("call_1", "a", "")
 	for n := range 4 {
 		traces.Add("a", tracedMessage(n, 700))
 	}
@@ -191,7 +191,7 @@ func BenchmarkTraceOfAShortCall(b *testing.B) {
 	m := tracedMessage(1, 700)
 	b.ReportAllocs()
 	for b.Loop() {
-		traces.Claim("call_1", "a", "")
+		traces.AssignDialog("call_1", "a", "")
 		for range 8 {
 			traces.Add("a", m)
 		}

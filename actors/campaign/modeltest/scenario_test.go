@@ -173,7 +173,7 @@ func drawCampaign(r *rand.Rand, s *scenario, ws string, i, j int, night bool) ca
 	}
 	p := campaignPlan{row: c}
 	for k := range 1 + r.IntN(30) {
-		p.people = append(p.people, drawPerson(r, j, k, local, from))
+		p.people = append(p.people, drawContact(r, j, k, local, from))
 	}
 	return p
 }
@@ -188,9 +188,9 @@ func drawRetry(r *rand.Rand) domain.Retry {
 	return retry
 }
 
-// drawPerson draws the contact k of a campaign. If local is set, the contact gets a random time zone. A few contacts get an
+// drawContact draws the contact k of a campaign. If local is set, the contact gets a random time zone. A few contacts get an
 // invalid number.
-func drawPerson(r *rand.Rand, campaign, k int, local bool, _ time.Time) domain.Contact {
+func drawContact(r *rand.Rand, campaign, k int, local bool, _ time.Time) domain.Contact {
 	who := domain.Contact{Phone: fmt.Sprintf("+1202555%d%03d", campaign+1, k)}
 	if local {
 		who.Timezone = []string{"UTC", "Etc/UTC", "Africa/Abidjan", "Europe/London", "Atlantic/Reykjavik", "Europe/Paris", "Asia/Kolkata"}[r.IntN(7)]

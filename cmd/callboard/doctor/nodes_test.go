@@ -31,7 +31,7 @@ func (b *fixture) startNodeListener(key byte) string {
 	b.Helper()
 	ln, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(b, err)
-	s := forward.NewServer(forward.IdleHandler(), slog.New(slog.DiscardHandler))
+	s := forward.NewServer(forward.NotOwnerHandler(), slog.New(slog.DiscardHandler))
 	go func() { _ = s.Serve(forward.NodeListener(ln, newCredential(b.T, key))) }()
 	b.Cleanup(func() { _ = s.Close() })
 	return ln.Addr().String()

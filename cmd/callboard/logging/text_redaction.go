@@ -100,7 +100,7 @@ func maskNumbers(text string) string {
 	from := 0
 	for _, at := range telephone.FindAllStringIndex(text, -1) {
 		found := text[at[0]:at[1]]
-		if found[0] == '+' && isTimestamp(text[:at[0]], found) {
+		if found[0] == '+' && isVersionOrClockReading(text[:at[0]], found) {
 			continue
 		}
 		head := numberPrefix.FindString(found)
@@ -110,9 +110,9 @@ func maskNumbers(text string) string {
 	return b.String() + text[from:]
 }
 
-// isTimestamp reports whether the digits after a plus sign are not a telephone number. They may be the build date in
+// isVersionOrClockReading reports whether the digits after a plus sign are not a telephone number. They may be the build date in
 // a program version, or the monotonic clock reading that Go prints after " m=".
-func isTimestamp(before, found string) bool {
+func isVersionOrClockReading(before, found string) bool {
 	return len(found) == len("+20060102") && strings.HasPrefix(found, "+20") && versionNumber.MatchString(before) ||
 		strings.HasSuffix(before, " m=") && strings.Contains(found, ".")
 }

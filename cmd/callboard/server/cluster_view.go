@@ -81,7 +81,7 @@ func (v *clusterView) hasSuccessor() bool {
 
 // LocalClaim returns the best claim to an inbound call among the workspaces of this node's shards. Incomplete is true
 // if a shard that this node owns cannot answer now.
-func (v *clusterView) LocalClaim(ctx context.Context, q actornode.ClaimQuery) (c location.Claim) {
+func (v *clusterView) LocalClaim(ctx context.Context, q actornode.MatchQuery) (c location.Claim) {
 	service, complete := v.running.serviceOf(v.ownsShard)
 	c.Incomplete = !complete
 	if service != nil {
@@ -97,7 +97,7 @@ func (v *clusterView) HasTrunkTo(at netip.AddrPort) bool {
 	if service == nil {
 		return false
 	}
-	c, all := service.router.FindClaim(context.Background(), actornode.ClaimQuery{Source: at})
+	c, all := service.router.FindClaim(context.Background(), actornode.MatchQuery{Source: at})
 	return !all || c.Rank > domain.ClaimNone
 }
 
@@ -118,7 +118,7 @@ func (v *clusterView) StoredClaim(ctx context.Context, name string) (workspace s
 
 // QueryNode asks another node for its best claim to an inbound call. After an error that node may have a better claim
 // than the returned one.
-func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.ClaimQuery) (c location.Claim, err error) {
+func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.MatchQuery) (c location.Claim, err error) {
 	question, err := json.Marshal(q)
 	if err != nil {
 		return c, err
@@ -135,7 +135,7 @@ func (v *clusterView) QueryNode(ctx context.Context, addr string, q actornode.Cl
 
 // QueryNodes asks all other nodes that own shards for their best claims to an inbound call. If it returns an error,
 // claims of some nodes are missing.
-func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([]domain.NodeClaim, error) {
+func (v *clusterView) QueryNodes(ctx context.Context, q actornode.MatchQuery) ([]domain.NodeClaim, error) {
 	nodes, complete := v.otherOwners()
 	out, errs := make([]domain.NodeClaim, len(nodes)), make([]error, len(nodes)+1)
 	if !complete {
@@ -155,7 +155,7 @@ func (v *clusterView) QueryNodes(ctx context.Context, q actornode.ClaimQuery) ([
 // handleClaimQuery answers HTTP requests of other nodes with the best claim of this node's workspaces to an inbound
 // call.
 func (v *clusterView) handleClaimQuery(w http.ResponseWriter, r *http.Request) {
-	var q actornode.ClaimQuery
+	var q actornode.MatchQuery
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxClaimQuery)).Decode(&q); err != nil {
 		http.Error(w, "the request is not a claim query", http.StatusBadRequest)
 		return

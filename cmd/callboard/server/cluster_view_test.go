@@ -63,9 +63,9 @@ func TestOwnerOfAWorkspaceRequiresARunningShardThatIsNotHandedOver(t *testing.T)
 func TestLocalClaimIsPartialWhileAnOwnedShardDoesNotRun(t *testing.T) {
 	t.Parallel()
 	v := newClusterView(map[int]string{0: "here", 1: "here", 2: "there"}, 0)
-	assert.True(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Incomplete)
+	assert.True(t, v.LocalClaim(t.Context(), actornode.MatchQuery{}).Incomplete)
 	v.running.endStart(&ownedShard{shard: &shard{number: 1}})
-	assert.False(t, v.LocalClaim(t.Context(), actornode.ClaimQuery{}).Incomplete)
+	assert.False(t, v.LocalClaim(t.Context(), actornode.MatchQuery{}).Incomplete)
 }
 
 func TestQueryNodesFailsIfANodeIsSilentOrAShardHasNoOwner(t *testing.T) {
@@ -84,7 +84,7 @@ func TestQueryNodesFailsIfANodeIsSilentOrAShardHasNoOwner(t *testing.T) {
 	} {
 		v := newClusterView(c.owned, 0)
 		v.peers = c.answers
-		claims, err := v.QueryNodes(t.Context(), actornode.ClaimQuery{})
+		claims, err := v.QueryNodes(t.Context(), actornode.MatchQuery{})
 		assert.Equal(t, c.fails, err != nil, "%s: %v", name, err)
 		assert.Len(t, claims, 2, name)
 	}

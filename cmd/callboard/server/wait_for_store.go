@@ -58,7 +58,7 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 		if !membership.IsUnavailable(err) {
 			return explainStore(err)
 		}
-		w.reportWaiting(w.storeAwayReason(err), err)
+		w.reportWaiting(w.storeUnavailableReason(err), err)
 		if err = listen(); err != nil {
 			return err
 		}
@@ -72,8 +72,8 @@ func (w *startWait) retry(ctx context.Context, open, listen func() error) error 
 	}
 }
 
-// storeAwayReason describes why the store is unavailable. The text contains no address, because HTTP clients may see it.
-func (w *startWait) storeAwayReason(err error) string {
+// storeUnavailableReason describes why the store is unavailable. The text contains no address, because HTTP clients may see it.
+func (w *startWait) storeUnavailableReason(err error) string {
 	what, _ := redis.Diagnose(err)
 	return "the store is unavailable: Redis " + what
 }

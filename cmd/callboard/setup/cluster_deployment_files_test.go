@@ -23,8 +23,8 @@ import (
 	"github.com/callboard/callboard/sip/siptest"
 )
 
-// filled returns the compose file of the cluster with values for all variables.
-func filled(t *testing.T) map[string]any {
+// parseComposeFile returns the compose file of the cluster with values for all variables.
+func parseComposeFile(t *testing.T) map[string]any {
 	t.Helper()
 	text := read(t, "compose/cluster.yaml")
 	for name, value := range map[string]string{
@@ -38,8 +38,8 @@ func filled(t *testing.T) map[string]any {
 	return parsed(t, text)
 }
 
-// texts returns the variables of an environment section in the compose file as strings.
-func texts(t *testing.T, of any) map[string]string {
+// environmentOf returns the variables of an environment section in the compose file as strings.
+func environmentOf(t *testing.T, of any) map[string]string {
 	t.Helper()
 	set, ok := of.(map[string]any)
 	require.True(t, ok)
@@ -51,7 +51,7 @@ func texts(t *testing.T, of any) map[string]string {
 }
 
 func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
-	file := filled(t)
+	file := parseComposeFile(t)
 	services, ok := file["services"].(map[string]any)
 	require.True(t, ok)
 	volumes, ok := file["volumes"].(map[string]any)
@@ -83,8 +83,8 @@ func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
 		kind, n, _ := strings.Cut(name, "-")
 		switch kind {
 		case "callboard":
-			env := texts(t, at(t, v, "environment"))
-			cfg := takes(t, env)
+			env := environmentOf(t, at(t, v, "environment"))
+			cfg := loadConfig(t, env)
 			nodes = append(nodes, cfg)
 			assert.Equal(t, "10.0.0.1"+n, cfg.Node.Addr.Addr().String())
 			for _, addr := range []string{cfg.Node.Addr.String(), cfg.HTTP.Addr.String(), cfg.HTTP.AdminAddr.String(), cfg.SIP.Addr.String()} {
@@ -95,7 +95,7 @@ func TestComposeClusterNodesHaveMatchingSettings(t *testing.T) {
 			assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio sends calls to the node's SIP address")
 			assert.Equal(t, []string{n}, anyList(at(t, v, "profiles")))
 		case "redis", "sentinel":
-			claim(":"+texts(t, at(t, v, "environment"))["PORT"], name)
+			claim(":"+environmentOf(t, at(t, v, "environment"))["PORT"], name)
 			assert.Equal(t, []string{n}, anyList(at(t, v, "profiles")))
 		}
 	}
@@ -227,7 +227,7 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 	require.ErrorContains(t, err, "settings.BLOBS_URL")
 	values["bucketKey"] = map[string]any{"secretName": "the-bucket"}
 	values["settings"].(map[string]any)["BLOBS_URL"] = "s3://calls"
-	created := chart(t, values)
+	created := renderChart(t, values)
 	set := created["StatefulSet"]
 	assert.Equal(t, 3, at(t, set, "spec.replicas"))
 	pod := at(t, set, "spec.template.spec")
@@ -263,12 +263,12 @@ func TestHelmChartPlacesNodesOnDifferentMachines(t *testing.T) {
 	}
 	assert.Equal(t, "/secrets/bucket/bucket.key", env["CALLBOARD_BLOBS_KEY_FILE"])
 	delete(env, "CALLBOARD_BLOBS_KEY_FILE") // the reader provides the content of this file
-	cfg := takes(t, env)
+	cfg := loadConfig(t, env)
 	assert.EqualValues(t, at(t, box, "ports.1.containerPort"), cfg.Node.Addr.Port())
 
 	values["affinity"] = map[string]any{"nodeAffinity": map[string]any{}}
 	values["preStopSeconds"] = 0
-	pod = at(t, chart(t, values)["StatefulSet"], "spec.template.spec")
+	pod = at(t, renderChart(t, values)["StatefulSet"], "spec.template.spec")
 	assert.NotContains(t, fmt.Sprint(at(t, pod, "affinity")), "podAntiAffinity", "the operator's affinity replaces the default")
 	assert.Equal(t, 90, at(t, pod, "terminationGracePeriodSeconds"))
 	assert.NotContains(t, fmt.Sprint(pod), "preStop")

@@ -59,9 +59,9 @@ func at(t *testing.T, v any, path string) any {
 	return v
 }
 
-// takes checks that the service accepts the environment variables of a deployment, and returns the configuration. File
+// loadConfig checks that the service accepts the environment variables of a deployment, and returns the configuration. File
 // variables get the name of an existing file.
-func takes(t *testing.T, env map[string]string) *configs.Config {
+func loadConfig(t *testing.T, env map[string]string) *configs.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
@@ -109,7 +109,7 @@ func TestSystemdUnitVariablesAreSettings(t *testing.T) {
 		env[name] = value
 	}
 	assert.Greater(t, len(env), 5)
-	takes(t, env)
+	loadConfig(t, env)
 }
 
 func TestImageIsUnprivilegedAndHasEmbeddedEngines(t *testing.T) {
@@ -150,7 +150,7 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 	for name, value := range set {
 		env[name] = fmt.Sprint(value)
 	}
-	cfg := takes(t, env)
+	cfg := loadConfig(t, env)
 	dispatcher, ok := at(t, file, "configs.dispatcher.content").(string)
 	require.True(t, ok)
 	assert.Contains(t, dispatcher, "1 sip:"+cfg.SIP.Addr.String()+";transport=udp", "Kamailio sends calls to the service's SIP address")
@@ -169,8 +169,8 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 	assert.FileExists(t, filepath.Join(deploy, "compose", at(t, services, "callboard.build.context").(string), at(t, services, "callboard.build.dockerfile").(string)))
 }
 
-// chart renders the Helm chart with the given values and returns the Kubernetes objects.
-func chart(t *testing.T, values map[string]any) map[string]map[string]any {
+// renderChart renders the Helm renderChart with the given values and returns the Kubernetes objects.
+func renderChart(t *testing.T, values map[string]any) map[string]map[string]any {
 	t.Helper()
 	created, err := charted(t, values)
 	require.NoError(t, err)
@@ -253,7 +253,7 @@ func TestHelmChartSetsPublicIPOnlyForWildcardSIPAddress(t *testing.T) {
 	} {
 		values := parsed(t, read(t, "helm/callboard/values.yaml"))
 		values["settings"].(map[string]any)["SIP_ADDR"] = listens
-		env := fmt.Sprint(at(t, chart(t, values)["StatefulSet"], "spec.template.spec.containers.0.env"))
+		env := fmt.Sprint(at(t, renderChart(t, values)["StatefulSet"], "spec.template.spec.containers.0.env"))
 		assert.Equal(t, everywhere, strings.Contains(env, "status.hostIP"), listens)
 	}
 }
@@ -264,11 +264,11 @@ func TestHelmChartAcceptsValuesOfOlderRelease(t *testing.T) {
 	settings, _ := values["settings"].(map[string]any)
 	delete(settings, "PUBLIC_IP")
 	scheme := "spec.template.spec.containers.0.readinessProbe.httpGet.scheme"
-	set := chart(t, values)["StatefulSet"]
+	set := renderChart(t, values)["StatefulSet"]
 	assert.Equal(t, "HTTP", at(t, set, scheme))
 	assert.Contains(t, fmt.Sprint(at(t, set, "spec.template.spec.containers.0.env")), "status.hostIP")
 	settings["TLS_CERT"] = "/data/tls.crt"
-	assert.Equal(t, "HTTPS", at(t, chart(t, values)["StatefulSet"], scheme), "a certificate configured by its setting")
+	assert.Equal(t, "HTTPS", at(t, renderChart(t, values)["StatefulSet"], scheme), "a certificate configured by its setting")
 	values["tls"] = map[string]any{"secretName": "the-tls"}
 	_, err := charted(t, values)
 	assert.ErrorContains(t, err, "tls.secretName and settings.TLS_CERT")
@@ -287,7 +287,7 @@ func TestHelmChartCreatesSingleServiceWithVolume(t *testing.T) {
 			values["imagePullSecrets"] = []any{map[string]any{"name": "pull"}}
 			values["persistence"].(map[string]any)["storageClass"] = "local"
 		}
-		created := chart(t, values)
+		created := renderChart(t, values)
 		set := created["StatefulSet"]
 		assert.Equal(t, 1, at(t, set, "spec.replicas"))
 		assert.Len(t, created, 2, "a single node has no cluster resources")
@@ -316,7 +316,7 @@ func TestHelmChartCreatesSingleServiceWithVolume(t *testing.T) {
 			}
 			env[name] = value
 		}
-		cfg := takes(t, env)
+		cfg := loadConfig(t, env)
 		assert.EqualValues(t, at(t, box, "ports.0.containerPort"), cfg.HTTP.Addr.Port())
 		assert.Equal(t, secrets, cfg.RedisURL.Reveal() != "")
 		assert.Equal(t, map[bool]string{true: "192.0.2.10", false: "192.0.2.20"}[secrets], cfg.PublicIP.String())

@@ -95,15 +95,15 @@ func Replies(all ...Reply) func(int, *Request) Reply {
 	return func(n int, _ *Request) Reply { return all[min(n, len(all)-1)] }
 }
 
-// Asked returns the requests that the server has received so far.
-func (s *Server) Asked() []Request {
+// Requests returns the requests that the server has received so far.
+func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.asked...)
 }
 
-// Gone receives an entry for each client that left before the end of a delayed response.
-func (s *Server) Gone() <-chan struct{} { return s.gone }
+// Disconnects receives an entry for each client that left before the end of a delayed response.
+func (s *Server) Disconnects() <-chan struct{} { return s.gone }
 
 // ServeHTTP answers a chat completions request with the scripted response.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -179,8 +179,8 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, reply *Reply) {
 	_, _ = fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-// Words returns a Reply with a text in chunks of a few letters.
-func Words(text string) Reply {
+// ChunkedReply returns a Reply with a text in chunks of a few letters.
+func ChunkedReply(text string) Reply {
 	var pieces []string
 	for part := range strings.SplitAfterSeq(text, " ") {
 		pieces = append(pieces, part)

@@ -105,7 +105,7 @@ func (n *NewExport) export() (*domain.Export, error) {
 
 // checkExportPermission returns an error if the principal may not read the exported data.
 func checkExportPermission(p domain.Principal, e *domain.Export) error {
-	need := e.Type.Reads()
+	need := e.Type.RequiredPermissions()
 	if !slices.ContainsFunc(need, func(n domain.Permission) bool { return access.Covers(p.Permissions, n) }) {
 		return missingPermission(e.Type, need...)
 	}
@@ -125,9 +125,9 @@ func missingPermission(t domain.ExportType, need ...domain.Permission) error {
 	return domain.Errorf(domain.CodeInsufficientPermissions, "An export of %s needs the permission %s.", t, strings.Join(names, " or ")).With("required", names)
 }
 
-// orderExport returns the export that a request describes, as far as the principal may create it. It limits an export
+// newExport returns the export that a request describes, as far as the principal may create it. It limits an export
 // of events to the event types that the principal may read.
-func orderExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
+func newExport(p domain.Principal, n *NewExport) (*domain.Export, error) {
 	e, err := n.export()
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func registerExports(r *router.Router, exports Exports) {
 		Method: http.MethodPost, Path: path, ID: "createExport", Tag: tag, Status: http.StatusAccepted, Summary: "Create an export file",
 		Description: "Ten per hour. The file is written in the background, oldest rows first, and stored for seven days. CSV cells are escaped so that spreadsheets do not run formulas.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewExport }) (*router.Response[*domain.Export], error) {
-		e, err := orderExport(p, &in.Body)
+		e, err := newExport(p, &in.Body)
 		if err != nil {
 			return nil, err
 		}

@@ -84,11 +84,11 @@ func (s *tokenHandlers) issueToken(ctx context.Context, p domain.Principal, in *
 		ps.Add("user_id", domain.CodeValidation, "must have 1 to %d characters", router.MaxUserID)
 	}
 	access.CheckPermissions("permissions", b.Permissions, &ps)
-	lifetime := token.Default
+	lifetime := token.DefaultLifetime
 	if b.ExpiresIn != nil {
 		lifetime = time.Duration(min(max(*b.ExpiresIn, -1), 1<<31)) * time.Second
-		if lifetime < token.Shortest || lifetime > token.Longest {
-			ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", int(token.Shortest.Seconds()), int(token.Longest.Seconds()))
+		if lifetime < token.MinLifetime || lifetime > token.MaxLifetime {
+			ps.Add("expires_in", domain.CodeValidation, "must be %d to %d seconds", int(token.MinLifetime.Seconds()), int(token.MaxLifetime.Seconds()))
 		}
 	}
 	if err := ps.Err(); err != nil {

@@ -28,7 +28,7 @@ type Agents interface {
 	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
 	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
 	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error)
-	// SignOnInbound creates the secret that signs the on_inbound requests of an agent and returns it.
+	// CreateInboundSecret creates the secret that signs the on_inbound requests of an agent and returns it.
 	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
 }
 
@@ -166,8 +166,8 @@ func registerAgents(r *router.Router, agents Agents) {
 	s.registerVersions(tag, path+"/{id}")
 }
 
-// VersionOne reads the id of an agent and the number of a version from the path.
-type VersionOne struct {
+// VersionPath reads the id of an agent and the number of a version from the path.
+type VersionPath struct {
 	router.IDParam
 	Version int `path:"version" minimum:"1" maximum:"999999" doc:"The number of the version."`
 }
@@ -212,7 +212,7 @@ func (s *agentHandlers) registerVersions(tag, path string) {
 			return router.Page(l, err, (*domain.AgentVersion).Public)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/versions/{version}", ID: "getAgentVersion", Tag: tag, Summary: "Get a version of an agent"},
-		func(ctx context.Context, p domain.Principal, in *VersionOne) (*router.Response[*domain.AgentVersion], error) {
+		func(ctx context.Context, p domain.Principal, in *VersionPath) (*router.Response[*domain.AgentVersion], error) {
 			id, err := router.PathID(domain.PrefixAgent, in.ID)
 			if err != nil {
 				return nil, err

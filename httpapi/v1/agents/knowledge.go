@@ -65,8 +65,8 @@ type KnowledgeQuery struct {
 	TopK  int    `json:"top_k,omitempty" minimum:"1" maximum:"50" default:"5" doc:"Maximum number of passages."`
 }
 
-// SourceOne reads the ids of a knowledge base and of one of its sources from the path.
-type SourceOne struct {
+// SourcePath reads the ids of a knowledge base and of one of its sources from the path.
+type SourcePath struct {
 	router.IDParam
 	SourceID string `path:"source_id" doc:"The id of the source."`
 }
@@ -176,7 +176,7 @@ func (s *knowledgeHandlers) registerSources(tag, path string) {
 			return router.Page(l, err, (*domain.KnowledgeSource).Public)
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodGet, Path: path + "/{source_id}", ID: "getKnowledgeSource", Tag: tag, Summary: "Get a source of a knowledge base"},
-		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[*domain.KnowledgeSource], error) {
+		func(ctx context.Context, p domain.Principal, in *SourcePath) (*router.Response[*domain.KnowledgeSource], error) {
 			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err
@@ -184,7 +184,7 @@ func (s *knowledgeHandlers) registerSources(tag, path string) {
 			return router.RespondPublic(s.bases.Source(ctx, p, id, in.SourceID))
 		})
 	router.Add(s.Router, router.Operation{Method: http.MethodDelete, Path: path + "/{source_id}", ID: "deleteKnowledgeSource", Tag: tag, Summary: "Delete a source of a knowledge base"},
-		func(ctx context.Context, p domain.Principal, in *SourceOne) (*router.Response[router.Deleted], error) {
+		func(ctx context.Context, p domain.Principal, in *SourcePath) (*router.Response[router.Deleted], error) {
 			id, err := router.PathID(domain.PrefixKnowledge, in.ID)
 			if err != nil {
 				return nil, err

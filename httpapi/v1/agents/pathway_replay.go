@@ -32,8 +32,8 @@ type CallReplayResult struct {
 	Notes   string         `json:"notes,omitempty"`
 }
 
-// CallReplayed is the response that compares a recorded call with its replay.
-type CallReplayed struct {
+// CallReplayComparison is the response that compares a recorded call with its replay.
+type CallReplayComparison struct {
 	Object         string           `json:"object" example:"pathway_replay"`
 	CallID         string           `json:"call_id"`
 	PathwayID      string           `json:"pathway_id"`
@@ -50,7 +50,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	router.IDParam
 	Body CallReplay
 },
-) (*router.Response[CallReplayed], error) {
+) (*router.Response[CallReplayComparison], error) {
 	pathwayID, err := router.PathID(domain.PrefixPathway, in.ID)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 		}
 	}
 	lines, state := pathway.Replay(domain.Script{Pathway: *w}, s.variablesOfCall(ctx, p, c), record)
-	out := CallReplayed{Object: "pathway_replay", CallID: c.ID, PathwayID: w.ID, PathwayVersion: w.Version, Ended: state.Over()}
+	out := CallReplayComparison{Object: "pathway_replay", CallID: c.ID, PathwayID: w.ID, PathwayVersion: w.Version, Ended: state.Over()}
 	for i, l := range lines {
 		line := CallReplayLine{Speaker: l.Speaker, Node: l.Node, Recorded: l.Recorded, Now: l.Now, Same: l.IsSame()}
 		switch {

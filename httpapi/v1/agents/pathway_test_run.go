@@ -88,8 +88,8 @@ type ScenarioReport struct {
 	Transcript []ScenarioLine    `json:"transcript" doc:"Transcript of the first failed run, otherwise of the first run."`
 }
 
-// PathwayTested is the response to a pathway test, with the results of all scenarios.
-type PathwayTested struct {
+// PathwayTestResult is the response to a pathway test, with the results of all scenarios.
+type PathwayTestResult struct {
 	Object         string           `json:"object" example:"pathway_test"`
 	PathwayID      string           `json:"pathway_id"`
 	PathwayVersion int              `json:"pathway_version"`
@@ -108,7 +108,7 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 	router.IDParam
 	Body PathwayTest
 },
-) (*router.Response[PathwayTested], error) {
+) (*router.Response[PathwayTestResult], error) {
 	w, err := s.pathwayOf(ctx, p, in.IDParam)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (s *pathwayHandlers) testPathway(ctx context.Context, p domain.Principal, i
 		return nil, domain.Errorf(domain.CodeRateLimit, "Another pathway test of this workspace is running; try again.").With("limit", 1).With("retry_after", 1)
 	}
 	defer leave()
-	out := PathwayTested{Object: "pathway_test", PathwayID: w.ID, PathwayVersion: w.Version, Passed: true}
+	out := PathwayTestResult{Object: "pathway_test", PathwayID: w.ID, PathwayVersion: w.Version, Passed: true}
 	for i := range b.Scenarios {
 		report := ScenarioReport{Name: b.Scenarios[i].Name, Runs: b.Runs, Failures: []ScenarioFailure{}}
 		for run := range b.Runs {

@@ -19,10 +19,10 @@ type conversationHandlers struct {
 
 // Conversations manages the SMS conversations that agents have with contacts.
 type Conversations interface {
-	Conversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
-	ListConversations(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.Texting], error)
+	Conversation(ctx context.Context, p domain.Principal, id string) (*domain.SMSConversation, error)
+	ListConversations(ctx context.Context, p domain.Principal, q sms.ConversationQuery) (record.Page[*domain.SMSConversation], error)
 	// CloseConversation ends an open conversation. It returns an ended conversation unchanged.
-	CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.Texting, error)
+	CloseConversation(ctx context.Context, p domain.Principal, id string) (*domain.SMSConversation, error)
 	// DeleteConversation deletes an ended conversation. It returns invalid_state while the conversation is open.
 	DeleteConversation(ctx context.Context, p domain.Principal, id string) error
 }
@@ -52,12 +52,12 @@ func (s *conversationHandlers) listConversations(ctx context.Context, p domain.P
 	Status  string `query:"status" enum:"open,completed,timed_out,closed,failed" doc:"Filters by status."`
 	Contact string `query:"contact" maxLength:"40" doc:"Filters by the contact's number."`
 },
-) (*router.Response[router.List[*domain.Texting]], error) {
+) (*router.Response[router.List[*domain.SMSConversation]], error) {
 	w, err := s.Workspace(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	q := sms.ConversationQuery{PageQuery: in.Query(), Status: domain.TextingStatus(in.Status)}
+	q := sms.ConversationQuery{PageQuery: in.Query(), Status: domain.SMSConversationStatus(in.Status)}
 	if q.Contact, err = router.OptionalPhone("contact", in.Contact, w.DefaultCountry); err != nil {
 		return nil, err
 	}

@@ -55,9 +55,9 @@ func (a *answeredCalls) stateShown(ordinal int, s domain.ContactState) domain.Co
 	return s
 }
 
-// markStates replaces the stored states in all by the states that the API shows. all[0] is the state of the contact at
+// showAnsweredCalls replaces the stored states in all by the states that the API shows. all[0] is the state of the contact at
 // position start.
-func (a *answeredCalls) markStates(ctx context.Context, all []domain.ContactState, start int) error {
+func (a *answeredCalls) showAnsweredCalls(ctx context.Context, all []domain.ContactState, start int) error {
 	for i, s := range all {
 		if s != domain.ContactOpen {
 			continue

@@ -161,7 +161,7 @@ func (r *Reader) states(ctx context.Context, calls *answeredCalls, start, n int)
 	if err != nil {
 		return nil, err
 	}
-	return out, calls.markStates(ctx, out, start)
+	return out, calls.showAnsweredCalls(ctx, out, start)
 }
 
 // errStop stops a scan of the store early. It is not returned to callers of this package.

@@ -12,7 +12,7 @@ import (
 
 // callKey is the cache key for the owner of a call: source address, called number and user name. If byHeader is true,
 // the key also contains the header fields by which trunks select calls.
-func callKey(q actornode.ClaimQuery, byHeader bool) string {
+func callKey(q actornode.MatchQuery, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"c" + q.Source.String(), q.To, q.User}, "\x00"), q.MatchFields, byHeader)
 }
 
@@ -22,9 +22,9 @@ func cancelKey(a cluster.OwnerQuery) string { return "i" + a.CallID }
 // sourceKey is the cache key for a source address to which no workspace has a trunk.
 func sourceKey(at netip.AddrPort) string { return "s" + at.String() }
 
-// disputeKey is the cache key for whether a workspace that owns the called number may have the call (checkNumberClaim).
+// numberClaimKey is the cache key for whether a workspace that owns the called number may have the call (checkNumberClaim).
 // The cached workspace is "" if it may not.
-func disputeKey(a cluster.OwnerQuery, name string, byHeader bool) string {
+func numberClaimKey(a cluster.OwnerQuery, name string, byHeader bool) string {
 	return withHeaderFields(strings.Join([]string{"d" + a.Source.Addr.String(), name, a.User}, "\x00"), a.MatchFields, byHeader)
 }
 

@@ -31,8 +31,8 @@ func concernsOtherNodes(a cluster.OwnerQuery) bool {
 
 // claimQuery returns the query by which nodes ask each other for claims to a SIP request. For OPTIONS it contains only
 // the source address.
-func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
-	q := actornode.ClaimQuery{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
+func claimQuery(a cluster.OwnerQuery) actornode.MatchQuery {
+	q := actornode.MatchQuery{To: a.To, User: a.User, Source: a.Source.Addr, MatchFields: a.MatchFields}
 	if a.Method == sipOptions {
 		q.To, q.User, q.MatchFields = "", "", nil
 	}
@@ -41,10 +41,10 @@ func claimQuery(a cluster.OwnerQuery) actornode.ClaimQuery {
 
 // cachedDispute returns the cached result of checkNumberClaim for a request and a stored number.
 func (w *Finder) cachedDispute(a cluster.OwnerQuery, name string) (c location, known bool) {
-	if c, known = w.lookUp(disputeKey(a, name, false)); known {
+	if c, known = w.lookUp(numberClaimKey(a, name, false)); known {
 		return c, true
 	}
-	return w.lookUp(disputeKey(a, name, true))
+	return w.lookUp(numberClaimKey(a, name, true))
 }
 
 // isDisputable reports whether the workspace that owns the called number must be compared with the workspaces that
@@ -85,7 +85,7 @@ func (w *Finder) checkNumberClaim(ctx context.Context, a cluster.OwnerQuery, nam
 	if !isValid {
 		workspace = ""
 	}
-	w.store(disputeKey(a, name, byHeader), location{workspace: workspace})
+	w.store(numberClaimKey(a, name, byHeader), location{workspace: workspace})
 	return workspace
 }
 

@@ -45,18 +45,18 @@ func (f *fakeCluster) StoredClaim(_ context.Context, name string) (string, error
 	return f.names[name], nil
 }
 
-func (f *fakeCluster) LocalClaim(context.Context, actornode.ClaimQuery) Claim {
+func (f *fakeCluster) LocalClaim(context.Context, actornode.MatchQuery) Claim {
 	return Claim{CallClaim: f.claims["here"]}
 }
 
-func (f *fakeCluster) QueryNode(_ context.Context, addr string, _ actornode.ClaimQuery) (Claim, error) {
+func (f *fakeCluster) QueryNode(_ context.Context, addr string, _ actornode.MatchQuery) (Claim, error) {
 	if f.queries++; f.silent[addr] {
 		return Claim{}, errors.New("no answer")
 	}
 	return Claim{CallClaim: f.claims[addr]}, nil
 }
 
-func (f *fakeCluster) QueryNodes(ctx context.Context, q actornode.ClaimQuery) (out []domain.NodeClaim, err error) {
+func (f *fakeCluster) QueryNodes(ctx context.Context, q actornode.MatchQuery) (out []domain.NodeClaim, err error) {
 	for _, id := range []string{"b", "c"} {
 		c, queryErr := f.QueryNode(ctx, id, q)
 		out, err = append(out, domain.NodeClaim{CallClaim: c.CallClaim, Node: id}), errors.Join(err, queryErr)
