@@ -68,8 +68,8 @@ func (c *Client) AllCampaigns(ctx context.Context, q ListCampaignsQuery, options
 // POST /v1/campaigns
 //
 // Creating a campaign places no calls. The campaign stays a draft until it is started, or is scheduled if its start is in the future.
-func (c *Client) CreateCampaign(ctx context.Context, body *NewCampaign, options ...Option) (*CampaignMade, error) {
-	return send[CampaignMade](ctx, c, "POST", "/v1/campaigns", nil, asJSON(body), options)
+func (c *Client) CreateCampaign(ctx context.Context, body *NewCampaign, options ...Option) (*CampaignCreated, error) {
+	return send[CampaignCreated](ctx, c, "POST", "/v1/campaigns", nil, asJSON(body), options)
 }
 
 // SimulateDraft: Simulate a campaign without creating it.
@@ -374,8 +374,8 @@ func (c *Client) VerifyDecisions(ctx context.Context, id string, options ...Opti
 // POST /v1/campaigns/{id}/duplicate
 //
 // Copies the settings and contacts without results. A start or an end in the past is not copied.
-func (c *Client) DuplicateCampaign(ctx context.Context, id string, body *DuplicateRequest, options ...Option) (*CampaignMade, error) {
-	return send[CampaignMade](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/duplicate", nil, asJSON(body), options)
+func (c *Client) DuplicateCampaign(ctx context.Context, id string, body *DuplicateRequest, options ...Option) (*CampaignCreated, error) {
+	return send[CampaignCreated](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/duplicate", nil, asJSON(body), options)
 }
 
 // PauseCampaign: Pause a campaign.
@@ -399,8 +399,8 @@ func (c *Client) GetCampaignProgress(ctx context.Context, id string, options ...
 // POST /v1/campaigns/{id}/redial
 //
 // Copies the campaign with the contacts that currently have one of the outcomes. Do-not-call lists and calling hours are checked again before each call.
-func (c *Client) RedialCampaign(ctx context.Context, id string, body *RedialRequest, options ...Option) (*CampaignMade, error) {
-	return send[CampaignMade](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/redial", nil, asJSON(body), options)
+func (c *Client) RedialCampaign(ctx context.Context, id string, body *RedialRequest, options ...Option) (*CampaignCreated, error) {
+	return send[CampaignCreated](ctx, c, "POST", "/v1/campaigns/"+url.PathEscape(id)+"/redial", nil, asJSON(body), options)
 }
 
 // GetCampaignResults: Download the results as CSV.
@@ -634,8 +634,8 @@ type CampaignChanged struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
-// CampaignMade is part of a response.
-type CampaignMade struct {
+// CampaignCreated is part of a response.
+type CampaignCreated struct {
 	// The id of the agent.
 	AgentID      string   `json:"agent_id,omitzero"`
 	AutoComplete bool     `json:"auto_complete"`
@@ -671,9 +671,8 @@ type CampaignMade struct {
 	Schedule    Schedule   `json:"schedule"`
 	StartedAt   *time.Time `json:"started_at,omitempty"`
 	// One of draft, scheduled, running, paused, completed, cancelled.
-	Status string `json:"status"`
-	// Clock of a test campaign.
-	Test *TestMode `json:"test,omitempty"`
+	Status string    `json:"status"`
+	Test   *TestMode `json:"test,omitempty"`
 	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	UploadID  string    `json:"upload_id,omitzero"`
@@ -687,8 +686,8 @@ type CampaignMade struct {
 // CampaignProgress is part of a response.
 type CampaignProgress struct {
 	// The id of the campaign, if there is one.
-	CampaignID string         `json:"campaign_id"`
-	Marks      []ProgressMark `json:"marks"`
+	CampaignID string           `json:"campaign_id"`
+	Marks      []ProgressSample `json:"marks"`
 }
 
 // CampaignUpdate is part of a request.
@@ -1084,8 +1083,8 @@ type PacingUpdate struct {
 	Mode Optional[string] `json:"mode,omitzero"`
 }
 
-// ProgressMark is part of a response.
-type ProgressMark struct {
+// ProgressSample is part of a response.
+type ProgressSample struct {
 	// Time of the mark.
 	At time.Time `json:"at"`
 	// Number of contacts with at least one attempt.

@@ -131,6 +131,26 @@ type Activity struct {
 	Requests int64 `json:"requests"`
 }
 
+// CallCapacity is part of a response.
+type CallCapacity struct {
+	// Number of concurrent calls that the plan allows.
+	Limit int64 `json:"limit"`
+	// Number of concurrent calls in use: live calls, calls that are about to be placed, and calls that may still exist after a crash.
+	Used int64 `json:"used"`
+	// Number of calls of campaigns and bulk jobs that wait for capacity.
+	Waiting int64 `json:"waiting"`
+}
+
+// ConcurrentCalls is part of a response.
+type ConcurrentCalls struct {
+	// Inbound calls in both environments.
+	Inbound CallCapacity `json:"inbound"`
+	// Outbound calls in the live environment.
+	Outbound CallCapacity `json:"outbound"`
+	// Outbound calls in the test environment, to the built-in carrier.
+	Test CallCapacity `json:"test"`
+}
+
 // DiallingNow is part of a response.
 type DiallingNow struct {
 	By *Actor `json:"by"`
@@ -155,26 +175,6 @@ type DrainNow struct {
 	On bool `json:"on"`
 	// Time of the drain. null: the node is not drained.
 	Since *time.Time `json:"since"`
-}
-
-// LineUse is part of a response.
-type LineUse struct {
-	// Number of concurrent calls that the plan allows.
-	Limit int64 `json:"limit"`
-	// Number of concurrent calls in use: live calls, calls that are about to be placed, and calls that may still exist after a crash.
-	Used int64 `json:"used"`
-	// Number of calls of campaigns and bulk jobs that wait for capacity.
-	Waiting int64 `json:"waiting"`
-}
-
-// LinesNow is part of a response.
-type LinesNow struct {
-	// Inbound calls in both environments.
-	Inbound LineUse `json:"inbound"`
-	// Outbound calls in the live environment.
-	Outbound LineUse `json:"outbound"`
-	// Outbound calls in the test environment, to the built-in carrier.
-	Test LineUse `json:"test"`
 }
 
 // ListNodeNow is part of a response.
@@ -218,11 +218,11 @@ type NodeLoad struct {
 	// Activity of all workspaces within the last minute.
 	LastMinute Activity `json:"last_minute"`
 	// Concurrent calls of all workspaces.
-	Lines LinesNow `json:"lines"`
+	Lines ConcurrentCalls `json:"lines"`
 	// Number of live calls, inbound and outbound, including the test environment.
 	LiveCalls int64 `json:"live_calls"`
 	// The ten workspaces with the largest share of calls, commits or requests, in descending order.
-	Noisy []NoisyShare `json:"noisy"`
+	Noisy []WorkspaceShare `json:"noisy"`
 	// The type of the resource.
 	Object string `json:"object"`
 	// Whether the node is ready, as in /readyz.
@@ -277,20 +277,6 @@ type NodeNow struct {
 	Workspaces int64 `json:"workspaces"`
 }
 
-// NoisyShare is part of a response.
-type NoisyShare struct {
-	// Share of the calls that started within the last minute, 0 to 1.
-	Calls float64 `json:"calls"`
-	// Share of the commits to the store, 0 to 1.
-	Commits float64 `json:"commits"`
-	// Name for people.
-	Name string `json:"name"`
-	// Share of the API requests, 0 to 1.
-	Requests float64 `json:"requests"`
-	// The workspace of the resource.
-	WorkspaceID string `json:"workspace_id"`
-}
-
 // Quarantine is part of a response.
 type Quarantine struct {
 	// What may have gone out since the backup and is not done again: 1000 of each kind at most.
@@ -327,20 +313,6 @@ type TrunkCounts struct {
 	Up int64 `json:"up"`
 }
 
-// TrunkTrouble is part of a response.
-type TrunkTrouble struct {
-	// live or test. The environments are separate.
-	Environment string `json:"environment"`
-	// Unique id. It never changes and is never reused.
-	ID string `json:"id"`
-	// The last error.
-	LastError string `json:"last_error,omitzero"`
-	// Name for people.
-	Name string `json:"name"`
-	// degraded: a target failed, the trunk backs off or an alarm is active. down: every target failed. One of degraded, down.
-	Status string `json:"status"`
-}
-
 // UncertainAction is part of a response.
 type UncertainAction struct {
 	// Time of creation. For a reminder: the time when it was due.
@@ -371,6 +343,20 @@ type UncertainCounts struct {
 	Reminders int64 `json:"reminders"`
 }
 
+// UnhealthyTrunk is part of a response.
+type UnhealthyTrunk struct {
+	// live or test. The environments are separate.
+	Environment string `json:"environment"`
+	// Unique id. It never changes and is never reused.
+	ID string `json:"id"`
+	// The last error.
+	LastError string `json:"last_error,omitzero"`
+	// Name for people.
+	Name string `json:"name"`
+	// degraded: a target failed, the trunk backs off or an alarm is active. down: every target failed. One of degraded, down.
+	Status string `json:"status"`
+}
+
 // WorkspaceLoad is part of a response.
 type WorkspaceLoad struct {
 	// Highest number of calls that may start within one minute.
@@ -381,7 +367,7 @@ type WorkspaceLoad struct {
 	// Activity of the workspace within the last minute.
 	LastMinute Activity `json:"last_minute"`
 	// Concurrent calls of the workspace.
-	Lines LinesNow `json:"lines"`
+	Lines ConcurrentCalls `json:"lines"`
 	// Number of live calls, inbound and outbound.
 	LiveCalls int64 `json:"live_calls"`
 	// Name for people.
@@ -399,7 +385,21 @@ type WorkspaceLoad struct {
 	// Cost of today's outbound calls of the workspace. The day is in UTC.
 	SpentToday Money `json:"spent_today"`
 	// Trunks that are degraded or down, at most 20. Trunks that are down come first.
-	Troubles []TrunkTrouble `json:"troubles"`
+	Troubles []UnhealthyTrunk `json:"troubles"`
 	// Number of trunks of the workspace by health.
 	Trunks TrunkCounts `json:"trunks"`
+}
+
+// WorkspaceShare is part of a response.
+type WorkspaceShare struct {
+	// Share of the calls that started within the last minute, 0 to 1.
+	Calls float64 `json:"calls"`
+	// Share of the commits to the store, 0 to 1.
+	Commits float64 `json:"commits"`
+	// Name for people.
+	Name string `json:"name"`
+	// Share of the API requests, 0 to 1.
+	Requests float64 `json:"requests"`
+	// The workspace of the resource.
+	WorkspaceID string `json:"workspace_id"`
 }

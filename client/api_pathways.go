@@ -112,8 +112,8 @@ func (c *Client) ChatWithPathway(ctx context.Context, id string, body *ChatReque
 // POST /v1/pathways/{id}/replay
 //
 // Repeats the DTMF input of an ended call and compares what the pathway says with what was said in the call. The response contains the transcript, so the key must read calls and agents (*:read).
-func (c *Client) ReplayCall(ctx context.Context, id string, body *CallReplay, options ...Option) (*CallReplayed, error) {
-	return send[CallReplayed](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/replay", nil, asJSON(body), options)
+func (c *Client) ReplayCall(ctx context.Context, id string, body *CallReplay, options ...Option) (*CallReplayComparison, error) {
+	return send[CallReplayComparison](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/replay", nil, asJSON(body), options)
 }
 
 // TestPathway: Test a pathway with scenarios.
@@ -121,8 +121,8 @@ func (c *Client) ReplayCall(ctx context.Context, id string, body *CallReplay, op
 // POST /v1/pathways/{id}/test
 //
 // Runs each scenario like a chat and reports differences from the expected results. Nothing is stored, and no action is run. A workspace can run one test at a time, within the time limit of a request: split many scenarios over several requests. 409 engine_not_configured if the pathway needs a missing engine.
-func (c *Client) TestPathway(ctx context.Context, id string, body *PathwayTest, options ...Option) (*PathwayTested, error) {
-	return send[PathwayTested](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
+func (c *Client) TestPathway(ctx context.Context, id string, body *PathwayTest, options ...Option) (*PathwayTestResult, error) {
+	return send[PathwayTestResult](ctx, c, "POST", "/v1/pathways/"+url.PathEscape(id)+"/test", nil, asJSON(body), options)
 }
 
 // ValidateSavedPathway: Check a saved pathway.
@@ -153,6 +153,28 @@ type CallReplay struct {
 	Version *int64 `json:"version,omitempty"`
 }
 
+// CallReplayComparison is part of a response.
+type CallReplayComparison struct {
+	// The id of the call.
+	CallID string `json:"call_id"`
+	// The replay reaches the end of the pathway.
+	Ended bool `json:"ended"`
+	// The index of the first different line; null: no difference. After it, keys may belong to other prompts.
+	FirstDifferent *int64           `json:"first_different"`
+	Lines          []CallReplayLine `json:"lines"`
+	// Result of the replay; without an outcome if the remote party hangs up early.
+	Now CallReplayResult `json:"now"`
+	// The type of the resource.
+	Object string `json:"object"`
+	// The id of the pathway.
+	PathwayID      string `json:"pathway_id"`
+	PathwayVersion int64  `json:"pathway_version"`
+	// Result of the call.
+	Recorded CallReplayResult `json:"recorded"`
+	// Nothing differs.
+	Same bool `json:"same"`
+}
+
 // CallReplayLine is part of a response.
 type CallReplayLine struct {
 	// The node of the line in the replay.
@@ -177,30 +199,6 @@ type CallReplayResult struct {
 	Notes string `json:"notes,omitzero"`
 	// Outcome of the conversation. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
-}
-
-// CallReplayed is part of a response.
-type CallReplayed struct {
-	// The id of the call.
-	CallID string `json:"call_id"`
-	// The replay reaches the end of the pathway.
-	Ended bool `json:"ended"`
-	// The index of the first different line; null: no difference. After it, keys may belong to other prompts.
-	FirstDifferent *int64 `json:"first_different"`
-	// Texts and key input in order.
-	Lines []CallReplayLine `json:"lines"`
-	// Result of the replay; without an outcome if the remote party hangs up early.
-	Now CallReplayResult `json:"now"`
-	// The type of the resource.
-	Object string `json:"object"`
-	// The id of the pathway.
-	PathwayID string `json:"pathway_id"`
-	// Version of the pathway.
-	PathwayVersion int64 `json:"pathway_version"`
-	// Result of the call.
-	Recorded CallReplayResult `json:"recorded"`
-	// Nothing differs.
-	Same bool `json:"same"`
 }
 
 // ChatAction is part of a response.
@@ -439,8 +437,8 @@ type PathwayTest struct {
 	Scenarios []Scenario `json:"scenarios"`
 }
 
-// PathwayTested is part of a response.
-type PathwayTested struct {
+// PathwayTestResult is part of a response.
+type PathwayTestResult struct {
 	// The type of the resource.
 	Object string `json:"object"`
 	// true if every scenario passed.

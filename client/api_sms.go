@@ -135,13 +135,13 @@ func (q *ListSMSConversationsQuery) values() url.Values {
 // GET /v1/sms-conversations
 //
 // An agent with sms enabled answers text messages to its numbers by its pathway. GET /v1/sms?conversation_id= lists the messages.
-func (c *Client) ListSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) (*ListSMSConversations, error) {
-	return send[ListSMSConversations](ctx, c, "GET", "/v1/sms-conversations", q.values(), nil, options)
+func (c *Client) ListSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) (*ListSMSConversation, error) {
+	return send[ListSMSConversation](ctx, c, "GET", "/v1/sms-conversations", q.values(), nil, options)
 }
 
 // AllSMSConversations iterates over all pages of ListSMSConversations. It ends after the first error.
-func (c *Client) AllSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) iter.Seq2[Texting, error] {
-	return pages(&q.Cursor, func() ([]Texting, *string, error) {
+func (c *Client) AllSMSConversations(ctx context.Context, q ListSMSConversationsQuery, options ...Option) iter.Seq2[SMSConversation, error] {
+	return pages(&q.Cursor, func() ([]SMSConversation, *string, error) {
 		l, err := c.ListSMSConversations(ctx, q, options...)
 		if err != nil {
 			return nil, nil, err
@@ -162,8 +162,8 @@ func (c *Client) DeleteSMSConversation(ctx context.Context, id string, options .
 // GetSMSConversation: Get a conversation by text message.
 //
 // GET /v1/sms-conversations/{id}
-func (c *Client) GetSMSConversation(ctx context.Context, id string, options ...Option) (*Texting, error) {
-	return send[Texting](ctx, c, "GET", "/v1/sms-conversations/"+url.PathEscape(id), nil, nil, options)
+func (c *Client) GetSMSConversation(ctx context.Context, id string, options ...Option) (*SMSConversation, error) {
+	return send[SMSConversation](ctx, c, "GET", "/v1/sms-conversations/"+url.PathEscape(id), nil, nil, options)
 }
 
 // CloseSMSConversation: Close a conversation by text message.
@@ -171,8 +171,8 @@ func (c *Client) GetSMSConversation(ctx context.Context, id string, options ...O
 // POST /v1/sms-conversations/{id}/close
 //
 // The next message of the contact starts a new conversation. Closing an ended conversation has no effect.
-func (c *Client) CloseSMSConversation(ctx context.Context, id string, options ...Option) (*Texting, error) {
-	return send[Texting](ctx, c, "POST", "/v1/sms-conversations/"+url.PathEscape(id)+"/close", nil, nil, options)
+func (c *Client) CloseSMSConversation(ctx context.Context, id string, options ...Option) (*SMSConversation, error) {
+	return send[SMSConversation](ctx, c, "POST", "/v1/sms-conversations/"+url.PathEscape(id)+"/close", nil, nil, options)
 }
 
 // ListSMSGatewaysQuery holds the query parameters of ListSMSGateways. Zero values are not sent.
@@ -300,10 +300,10 @@ type ListMessage struct {
 	Object string `json:"object"`
 }
 
-// ListSMSGateway is part of a response.
-type ListSMSGateway struct {
+// ListSMSConversation is part of a response.
+type ListSMSConversation struct {
 	// The resources of this page.
-	Data []SMSGateway `json:"data"`
+	Data []SMSConversation `json:"data"`
 	// true if there is another page.
 	HasMore bool `json:"has_more"`
 	// Cursor of the next page; null on the last page.
@@ -312,10 +312,10 @@ type ListSMSGateway struct {
 	Object string `json:"object"`
 }
 
-// ListSMSConversations is part of a response.
-type ListSMSConversations struct {
+// ListSMSGateway is part of a response.
+type ListSMSGateway struct {
 	// The resources of this page.
-	Data []Texting `json:"data"`
+	Data []SMSGateway `json:"data"`
 	// true if there is another page.
 	HasMore bool `json:"has_more"`
 	// Cursor of the next page; null on the last page.
@@ -400,6 +400,44 @@ type NewSMSGateway struct {
 	Secret *string `json:"secret,omitempty"`
 	// https URL at an allowed address that receives the messages.
 	URL string `json:"url"`
+}
+
+// SMSConversation is part of a response.
+type SMSConversation struct {
+	// The id of the agent.
+	AgentID      string `json:"agent_id"`
+	AgentVersion int64  `json:"agent_version,omitzero"`
+	Contact      string `json:"contact"`
+	// When the resource was created.
+	CreatedAt time.Time  `json:"created_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	// live or test. The environments are separate.
+	Environment string `json:"environment"`
+	// Time of expiry.
+	ExpiresAt time.Time `json:"expires_at"`
+	// Unique id. It never changes and is never reused.
+	ID            string    `json:"id"`
+	Intent        string    `json:"intent,omitzero"`
+	LastMessageAt time.Time `json:"last_message_at"`
+	// Up to 50 keys with text for your own use. The service returns them and never reads them.
+	Metadata map[string]string `json:"metadata,omitzero"`
+	Notes    string            `json:"notes,omitzero"`
+	Number   string            `json:"number"`
+	// The type of the resource.
+	Object string `json:"object"`
+	// One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	Outcome string `json:"outcome,omitzero"`
+	// The id of the pathway.
+	PathwayID string `json:"pathway_id,omitzero"`
+	Reason    string `json:"reason,omitzero"`
+	Replies   int64  `json:"replies"`
+	// One of open, completed, timed_out, closed, failed.
+	Status string `json:"status"`
+	// When the resource was last changed.
+	UpdatedAt time.Time         `json:"updated_at"`
+	Variables map[string]string `json:"variables"`
+	// The workspace of the resource.
+	WorkspaceID string `json:"workspace_id"`
 }
 
 // SMSGateway is part of a response.
@@ -504,52 +542,4 @@ type TestMessage struct {
 	From string `json:"from"`
 	// A number of the workspace.
 	To string `json:"to"`
-}
-
-// Texting is part of a response.
-type Texting struct {
-	// The id of the agent.
-	AgentID string `json:"agent_id"`
-	// Version of the agent in this conversation.
-	AgentVersion int64 `json:"agent_version,omitzero"`
-	// Number of the contact in E.164.
-	Contact string `json:"contact"`
-	// When the resource was created.
-	CreatedAt time.Time `json:"created_at"`
-	// When the conversation ended.
-	EndedAt *time.Time `json:"ended_at"`
-	// live or test. The environments are separate.
-	Environment string `json:"environment"`
-	// Time of expiry.
-	ExpiresAt time.Time `json:"expires_at"`
-	// Unique id. It never changes and is never reused.
-	ID string `json:"id"`
-	// Intent of the contact that the pathway recognized.
-	Intent string `json:"intent,omitzero"`
-	// When the agent last processed a message of the contact.
-	LastMessageAt time.Time `json:"last_message_at"`
-	// Up to 50 keys with text for your own use. The service returns them and never reads them.
-	Metadata map[string]string `json:"metadata,omitzero"`
-	// Notes of the pathway.
-	Notes string `json:"notes,omitzero"`
-	// The workspace's number.
-	Number string `json:"number"`
-	// The type of the resource.
-	Object string `json:"object"`
-	// Outcome of the pathway. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
-	Outcome string `json:"outcome,omitzero"`
-	// The id of the pathway.
-	PathwayID string `json:"pathway_id,omitzero"`
-	// Why the conversation was closed (api, opt_out), failed, or gets no replies (max_replies).
-	Reason string `json:"reason,omitzero"`
-	// Number of messages of the agent.
-	Replies int64 `json:"replies"`
-	// open, completed, timed_out, closed or failed. One of open, completed, timed_out, closed, failed.
-	Status string `json:"status"`
-	// When the resource was last changed.
-	UpdatedAt time.Time `json:"updated_at"`
-	// Collected and set variables, without sensitive ones.
-	Variables map[string]string `json:"variables"`
-	// The workspace of the resource.
-	WorkspaceID string `json:"workspace_id"`
 }

@@ -1682,22 +1682,16 @@ type Quality struct {
 	// Round-trip time, from RTCP reports.
 	RoundTripMs float64 `json:"round_trip_ms"`
 	// Quality over time, in at most forty intervals. Only for a single call, not in lists.
-	Stretches []QualityStretch `json:"stretches,omitzero"`
+	Stretches []QualityInterval `json:"stretches,omitzero"`
 }
 
-// QualityStretch is part of a response.
-type QualityStretch struct {
-	// Start of the interval, in milliseconds after the start of audio.
-	AtMs int64 `json:"at_ms"`
-	// Duration of the interval in milliseconds.
-	ForMs int64 `json:"for_ms"`
-	// Maximum jitter.
-	JitterMs float64 `json:"jitter_ms"`
-	// Lost packets, counted when the loss is detected. Not set in an interval without packets (mos 0).
+// QualityInterval is part of a response.
+type QualityInterval struct {
+	AtMs        int64   `json:"at_ms"`
+	ForMs       int64   `json:"for_ms"`
+	JitterMs    float64 `json:"jitter_ms"`
 	LossPercent float64 `json:"loss_percent"`
-	// Estimated mean opinion score, 1 to 4.5; 0: no packets.
-	MOS float64 `json:"mos"`
-	// Maximum round-trip time, from RTCP reports.
+	MOS         float64 `json:"mos"`
 	RoundTripMs float64 `json:"round_trip_ms"`
 }
 

@@ -81,6 +81,34 @@ func (c *Client) GetRateLimits(ctx context.Context, options ...Option) (*RateLim
 	return send[RateLimits](ctx, c, "GET", "/v1/usage/rate-limits", nil, nil, options)
 }
 
+// DayUsage is part of a response.
+type DayUsage struct {
+	// Cost.
+	Amount   Money  `json:"amount"`
+	Attempts int64  `json:"attempts"`
+	Day      string `json:"day"`
+	// Answered inbound calls.
+	InboundCalls int64 `json:"inbound_calls"`
+	// Duration of inbound calls.
+	InboundSeconds int64 `json:"inbound_seconds"`
+	// Attempts within the quota of their month.
+	Included int64 `json:"included"`
+	// Minutes of all calls, outbound and inbound.
+	Minutes float64 `json:"minutes"`
+	// Duration of billed attempts.
+	OutboundSeconds int64 `json:"outbound_seconds"`
+	// Attempts beyond the quota.
+	Overage int64 `json:"overage"`
+	// Sent messages.
+	SMS int64 `json:"sms"`
+	// Cost of messages, by the segment price at the time of sending.
+	SMSAmount Money `json:"sms_amount"`
+	// Segments of sent messages.
+	SMSSegments int64 `json:"sms_segments"`
+	// Total cost of attempts and messages.
+	TotalAmount Money `json:"total_amount"`
+}
+
 // LimitUse is part of a response.
 type LimitUse struct {
 	// Maximum requests per window. A burst above it is delayed.
@@ -89,6 +117,34 @@ type LimitUse struct {
 	RequestsMade int64 `json:"requests_made"`
 	// Length of the window.
 	WindowSeconds int64 `json:"window_seconds"`
+}
+
+// MonthUsage is part of a response.
+type MonthUsage struct {
+	// Cost.
+	Amount   Money `json:"amount"`
+	Attempts int64 `json:"attempts"`
+	// Answered inbound calls.
+	InboundCalls int64 `json:"inbound_calls"`
+	// Duration of inbound calls.
+	InboundSeconds int64 `json:"inbound_seconds"`
+	// Attempts within the quota of their month.
+	Included int64 `json:"included"`
+	// Minutes of all calls, outbound and inbound.
+	Minutes float64 `json:"minutes"`
+	Month   string  `json:"month"`
+	// Duration of billed attempts.
+	OutboundSeconds int64 `json:"outbound_seconds"`
+	// Attempts beyond the quota.
+	Overage int64 `json:"overage"`
+	// Sent messages.
+	SMS int64 `json:"sms"`
+	// Cost of messages, by the segment price at the time of sending.
+	SMSAmount Money `json:"sms_amount"`
+	// Segments of sent messages.
+	SMSSegments int64 `json:"sms_segments"`
+	// Total cost of attempts and messages.
+	TotalAmount Money `json:"total_amount"`
 }
 
 // RateLimits is part of a response.
@@ -102,13 +158,13 @@ type RateLimits struct {
 // Usage is part of a response.
 type Usage struct {
 	// Days with usage.
-	Days []UsedOn `json:"days"`
+	Days []DayUsage `json:"days"`
 	// live or test. Nothing is billed in test.
 	Environment string `json:"environment"`
 	// The first day.
 	From string `json:"from"`
 	// Months of these days, restricted to these days.
-	Months []UsedIn `json:"months"`
+	Months []MonthUsage `json:"months"`
 	// Always usage.
 	Object string `json:"object"`
 	// The current plan. One of starter, professional, enterprise.
@@ -116,75 +172,14 @@ type Usage struct {
 	// The last day.
 	To string `json:"to"`
 	// Total of these days.
-	Total Used `json:"total"`
+	Total UsageTotals `json:"total"`
 }
 
-// Used is part of a response.
-type Used struct {
-	// Cost of the overage, by the price at the start of each attempt.
-	Amount Money `json:"amount"`
-	// Billed attempts.
-	Attempts int64 `json:"attempts"`
-	// Answered inbound calls.
-	InboundCalls int64 `json:"inbound_calls"`
-	// Duration of inbound calls.
-	InboundSeconds int64 `json:"inbound_seconds"`
-	// Attempts within the quota of their month.
-	Included int64 `json:"included"`
-	// Minutes of all calls, outbound and inbound.
-	Minutes float64 `json:"minutes"`
-	// Duration of billed attempts.
-	OutboundSeconds int64 `json:"outbound_seconds"`
-	// Attempts beyond the quota.
-	Overage int64 `json:"overage"`
-	// Sent messages.
-	SMS int64 `json:"sms"`
-	// Cost of messages, by the segment price at the time of sending.
-	SMSAmount Money `json:"sms_amount"`
-	// Segments of sent messages.
-	SMSSegments int64 `json:"sms_segments"`
-	// Total cost of attempts and messages.
-	TotalAmount Money `json:"total_amount"`
-}
-
-// UsedIn is part of a response.
-type UsedIn struct {
+// UsageTotals is part of a response.
+type UsageTotals struct {
 	// Cost.
-	Amount Money `json:"amount"`
-	// Billed attempts.
+	Amount   Money `json:"amount"`
 	Attempts int64 `json:"attempts"`
-	// Answered inbound calls.
-	InboundCalls int64 `json:"inbound_calls"`
-	// Duration of inbound calls.
-	InboundSeconds int64 `json:"inbound_seconds"`
-	// Attempts within the quota of their month.
-	Included int64 `json:"included"`
-	// Minutes of all calls, outbound and inbound.
-	Minutes float64 `json:"minutes"`
-	// YYYY-MM.
-	Month string `json:"month"`
-	// Duration of billed attempts.
-	OutboundSeconds int64 `json:"outbound_seconds"`
-	// Attempts beyond the quota.
-	Overage int64 `json:"overage"`
-	// Sent messages.
-	SMS int64 `json:"sms"`
-	// Cost of messages, by the segment price at the time of sending.
-	SMSAmount Money `json:"sms_amount"`
-	// Segments of sent messages.
-	SMSSegments int64 `json:"sms_segments"`
-	// Total cost of attempts and messages.
-	TotalAmount Money `json:"total_amount"`
-}
-
-// UsedOn is part of a response.
-type UsedOn struct {
-	// Cost.
-	Amount Money `json:"amount"`
-	// Billed attempts.
-	Attempts int64 `json:"attempts"`
-	// YYYY-MM-DD in UTC.
-	Day string `json:"day"`
 	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`
 	// Duration of inbound calls.

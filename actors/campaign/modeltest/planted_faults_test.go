@@ -44,7 +44,7 @@ func plantedFaults() []plantedFault {
 			`live calls of a workspace that has`,
 		},
 		{
-			"the pace is one too fast", "domain/dialer/dialer.go",
+			"the pace is one too fast", "domain/dialer/next_action.go",
 			`n := time.Duration(p.CallsPerMinute)`,
 			`n := time.Duration(p.CallsPerMinute + planted("the pace is one too fast"))`,
 			`at a pace of`,
@@ -74,7 +74,7 @@ func plantedFaults() []plantedFault {
 			`closed as never sent|rung twice`,
 		},
 		{
-			"a listed number is rung", "actors/campaign/number_requests.go",
+			"a listed number is rung", "actors/campaign/callee_number_grants.go",
 			`if n.cfg.Check != nil {`,
 			`if n.cfg.Check != nil && !mutant("a listed number is rung") {`,
 			`after the number was listed`,
