@@ -34,7 +34,7 @@ func Command() *cobra.Command {
 		cli.ShowCommand("show CAMPAIGN", "Show a campaign and its settings", "callboard campaigns show camp_01J…", func(ctx context.Context, c *client.Client, id string) (*client.Campaign, error) {
 			return c.GetCampaign(ctx, id)
 		}),
-		cli.CreateCommand("Create a draft campaign from a file", `echo '{"name": "visits", "agent_id": "agent_01J…"}' | callboard campaigns create -f -`, func(ctx context.Context, c *client.Client, in *client.NewCampaign) (*client.CampaignMade, error) {
+		cli.CreateCommand("Create a draft campaign from a file", `echo '{"name": "visits", "agent_id": "agent_01J…"}' | callboard campaigns create -f -`, func(ctx context.Context, c *client.Client, in *client.NewCampaign) (*client.CampaignCreated, error) {
 			return c.CreateCampaign(ctx, in)
 		}),
 		importCommand(),

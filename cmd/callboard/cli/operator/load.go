@@ -37,7 +37,7 @@ func printLoad(s *cli.Session, l *client.NodeLoad) error {
 	return w.Flush()
 }
 
-func describeLines(l client.LineUse) string {
+func describeLines(l client.CallCapacity) string {
 	text := fmt.Sprintf("%d of %d", l.Used, l.Limit)
 	if l.Waiting > 0 {
 		text += fmt.Sprintf(", %d waiting", l.Waiting)

@@ -32,7 +32,7 @@ type serviceStatus struct {
 	Campaigns   []campaignStatus `json:"campaigns"`  // running and paused campaigns
 	Trunks      []trunkStatus    `json:"trunks"`
 	Endpoints   []endpointStatus `json:"endpoints"` // webhook endpoints that are not active
-	Today       *client.Used     `json:"today"`
+	Today       *client.UsageTotals     `json:"today"`
 	Nodes       []client.NodeNow `json:"nodes,omitempty"`  // nodes of a cluster; only with an operator key
 	Unread      []unread         `json:"unread,omitempty"` // sections that could not be read and are therefore empty
 
