@@ -25,7 +25,7 @@ func (ExportType) Values() []string {
 	)
 }
 
-// ReadOnly returns the permissions that allow this type of export. Any one of them is enough.
+// RequiredPermissions returns the permissions that allow this type of export. Any one of them is enough.
 func (t ExportType) RequiredPermissions() []Permission {
 	switch t {
 	case ExportCalls, ExportLegs, ExportTranscripts, ExportContacts:

@@ -34,7 +34,7 @@ func (t *Turn) Frame() (turns int) {
 // Lapse makes the media clock skip d, as after a pause in which the whole machine was suspended.
 func (t *Turn) Lapse(d time.Duration) { t.c.leapt += int64(d * sampleRate / time.Second) }
 
-// SetIdleLimits sets how many idle port pairs stay bound under load (most) and in quiet times (few), and the length of a quiet
+// Keep sets how many idle port pairs stay bound under load (most) and in quiet times (few), and the length of a quiet
 // time (calm).
 func (e *Engine) Keep(most, few int, calm time.Duration) {
 	e.ports.mu.Lock()
@@ -42,7 +42,7 @@ func (e *Engine) Keep(most, few int, calm time.Duration) {
 	e.ports.idleLimit, e.ports.quietIdleLimit, e.ports.quietTime = most, few, calm
 }
 
-// RolloverCounter runs the frames of many sessions in the caller's goroutine, in place of the engine's media clock.
+// Turns runs the frames of many sessions in the caller's goroutine, in place of the engine's media clock.
 type Turns struct{ c *clock }
 
 // NewTurns takes new sessions away from the engine's media clock and spreads their frames over 20 ms.
@@ -61,7 +61,7 @@ func NewTurns(sessions []*Session) *Turns {
 // Once runs one clock turn of 5 ms, in which a quarter of the sessions process a frame.
 func (t *Turns) Once() { t.c.runTurn() }
 
-// Deliver passes a packet to the session as if it had arrived from an address at a time of Now's clock.
+// Take passes a packet to the session as if it had arrived from an address at a time of Now's clock.
 func (s *Session) Take(data []byte, from netip.AddrPort, at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,7 +84,7 @@ const SessionBytes = int(unsafe.Sizeof(Session{}))
 // HotFieldBytes is the size of the leading Session fields, which the session uses in each frame.
 const HotFieldBytes = int(unsafe.Offsetof(Session{}.in) + unsafe.Offsetof(receiver{}.kinds))
 
-// CountPorts counts the port pairs by state by examining each pair. Tests compare the result with the running counters.
+// Looked counts the port pairs by state by examining each pair. Tests compare the result with the running counters.
 func (e *Engine) Looked() (u PortUse) {
 	p, now := e.ports, e.now()
 	p.mu.Lock()

@@ -71,7 +71,7 @@ func (f *Feed) Len() int {
 }
 
 // Wait waits until the feed has audio after the first n samples, and returns that audio. over is true if the feed has
-// classifySignal and no audio follows.
+// ended and no audio follows.
 func (f *Feed) Wait(ctx context.Context, n int) (more Clip, over bool, err error) {
 	for {
 		f.mu.Lock()

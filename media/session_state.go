@@ -11,7 +11,7 @@ import (
 // sent after the state was taken.
 const versionLeap = 64
 
-// State is the state with which another process can continue a session within the same SDP session. That process calls
+// SessionState is the state with which another process can continue a session within the same SDP session. That process calls
 // RaiseVersion and passes the state as Options.ResumeFrom.
 type SessionState struct {
 	ID      uint64        `json:"id"`      // session id of our o= line

@@ -80,7 +80,7 @@ func (c *call) onHoldMusicReady(m musicReady) {
 }
 
 // play starts the music for one party of a bridge while the other party has it on hold, and stops the music afterwards.
-// SumWithout music the held party hears what the other party sends.
+// Without music the held party hears what the other party sends.
 func (h *holdMusic) play(s leg.Session, held bool) {
 	if s == nil || len(h.clip) == 0 {
 		return

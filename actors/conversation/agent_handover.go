@@ -14,7 +14,7 @@ import (
 // maxHandovers is the maximum number of handovers between agents in one call.
 const maxHandovers = 10
 
-// onAgentLoaded carries the script of the agent that takes over the call.
+// agentLoaded carries the script of the agent that takes over the call.
 type agentLoaded struct {
 	act    pathway.ActionRequest
 	script domain.Script
@@ -24,7 +24,7 @@ type agentLoaded struct {
 // Control implements mailbox.Control: a full mailbox accepts this message. maxHandovers bounds the number of messages.
 func (agentLoaded) Control() {}
 
-// loadAgent reads the script of the agent that takes over the call. The reply is an onAgentLoaded message.
+// loadAgent reads the script of the agent that takes over the call. The reply is an agentLoaded message.
 func (c *Conversation) loadAgent(ctx actor.Context, d pathway.ActionRequest) {
 	runtime := c.cfg.AgentRuntime
 	if runtime == nil {

@@ -31,7 +31,7 @@ type (
 		round int
 		from  []domain.Passage
 	}
-	// onModelAnswered reports the end of a model's response.
+	// modelAnswered reports the end of a model's response.
 	modelAnswered struct {
 		round    int
 		response ModelResponse
@@ -110,7 +110,7 @@ func (r *currentModelRequest) attribute(s *domain.Segment) {
 }
 
 // startModelRequest sends a request to the language model in a background task and returns its cancel function. send
-// receives the messages modelSentence, passagesRead and onModelAnswered.
+// receives the messages modelSentence, passagesRead and modelAnswered.
 func startModelRequest(ctx actor.Context, runtime AgentRuntime, t ModelRequest, round int, send func(any)) (cancel func()) {
 	t.OnPassages = func(from []domain.Passage) { send(passagesRead{round, from}) }
 	bound, cancel := context.WithCancel(context.Background())

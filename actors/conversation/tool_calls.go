@@ -24,7 +24,7 @@ type toolCall struct {
 	script domain.Script // script of the calling agent
 }
 
-// onToolDone carries the result of a tool call.
+// toolDone carries the result of a tool call.
 type toolDone struct {
 	act    pathway.ActionRequest
 	result ToolResult
@@ -54,7 +54,7 @@ func (c *Conversation) callTool(ctx actor.Context, d pathway.ActionRequest) {
 	}
 }
 
-// runTool calls a tool in a background task, whose result is a onToolDone message.
+// runTool calls a tool in a background task, whose result is a toolDone message.
 func runTool(ctx actor.Context, runtime AgentRuntime, t toolCall) {
 	mailbox.RunTask(ctx, toolTimeout, func(bound context.Context) any {
 		at := time.Now()

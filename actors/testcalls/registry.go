@@ -48,7 +48,7 @@ func (r *Registry) Add(mark string, o TestCallRequest) (arrived <-chan string, r
 	}
 }
 
-// TestCallRequest returns the order that was added under a mark. The second result is false if there is none.
+// Order returns the order that was added under a mark. The second result is false if there is none.
 func (r *Registry) Order(mark string) (TestCallRequest, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -366,7 +366,7 @@ func (e *endpoint) onAttemptDone(m attemptDone) {
 	}
 }
 
-// testRequest is the input of one delivery testRequest. The data is copied, because the testRequest runs outside of the actor.
+// attempt is the input of one delivery attempt. The data is copied, because the attempt runs outside of the actor.
 type attempt struct {
 	cfg     Config
 	webhook *domain.Webhook

@@ -110,7 +110,7 @@ func ownCPUTime(b testing.TB) time.Duration {
 
 // measureAttempts measures the cost of call attempts in a campaign with a number of contacts. With busy it measures only
 // the decisions, otherwise all work of the campaign actor. created is the number of attempts, grew the number of
-// allocatedBytes bytes. cost does not include garbage collection, which is random for so few attempts.
+// allocated bytes. cost does not include garbage collection, which is random for so few attempts.
 func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created int, cost time.Duration, grew uint64) {
 	b.Helper()
 	runtime.GC()
@@ -148,14 +148,14 @@ func measureAttempts(b *testing.B, contacts, attempts int, busy bool) (created i
 	return created, cost, grew
 }
 
-// allocatedBytes returns the number of bytes that this process has allocatedBytes so far.
+// allocatedBytes returns the number of bytes that this process has allocated so far.
 func allocatedBytes() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
 }
 
-// gcCostPerByte returns the CPU time, in nanoseconds, of the gcCostPerByte collection of one allocated byte. It assumes one
+// gcCostPerByte returns the CPU time, in nanoseconds, of the garbage collection of one allocated byte. It assumes one
 // collection after each 64 MB.
 func gcCostPerByte(b testing.TB) float64 {
 	b.Helper()

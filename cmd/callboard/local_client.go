@@ -27,7 +27,7 @@ func localClient(cmd *cobra.Command, cfg *configs.Config) (*client.Client, error
 	if err != nil || cli.IsRemote(cmd) {
 		return c, err
 	}
-	c.URL = awaitUDPPort(cfg)
+	c.URL = localURL(cfg)
 	if c.Key == "" || !cmd.Flags().Changed("key") && os.Getenv("CALLBOARD_KEY") == "" {
 		text, err := os.ReadFile(filepath.Join(cfg.Data, "admin.key"))
 		if err != nil {
@@ -53,8 +53,8 @@ func trustLocalCertificate(c *client.Client, cfg *configs.Config) {
 	}}}
 }
 
-// awaitUDPPort returns the URL of the service on this machine.
-func awaitUDPPort(cfg *configs.Config) string {
+// localURL returns the URL of the service on this machine.
+func localURL(cfg *configs.Config) string {
 	local := *cfg
 	local.HTTP.PublicURL, local.PublicIP = "", netip.Addr{} // a NAT may not route the public address back to this machine
 	return local.BaseURL(cfg.HTTP.Addr)

@@ -33,7 +33,7 @@ func PriceUsage(rows []*domain.Usage, tariffs map[int]domain.Tariff) []PricedUsa
 }
 
 // Summarize sets Total, Months and Days to the sums of the priced counters from the day u.From on. rows must be in the
-// orderedOperations of days.
+// order of days.
 func (u *Usage) Summarize(rows []PricedUsage) {
 	var total sum
 	var months, days []*sum

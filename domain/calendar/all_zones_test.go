@@ -35,7 +35,7 @@ type pattern struct {
 	first, after int64
 }
 
-// precompute precomputes the fields that allows needs.
+// ready precomputes the fields that allows needs.
 func (p pattern) ready() pattern {
 	p.closed, p.first, p.after = make(map[int64]bool), 0, 1<<62
 	for i, name := range []string{"thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"} {
@@ -66,7 +66,7 @@ func patterns() []pattern {
 	}
 }
 
-// isAllowed calculates independently of package calendar whether calls are allowed at a Unix time. It uses only zone offsets
+// allows calculates independently of package calendar whether calls are allowed at a Unix time. It uses only zone offsets
 // and divisions.
 func (p pattern) allows(at int64, dayZone *time.Location, zones []*time.Location) bool {
 	local := at + offset(at, dayZone)

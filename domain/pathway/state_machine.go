@@ -327,7 +327,7 @@ func (s State) IsSecretInput() bool {
 }
 
 // UpcomingTexts returns the texts that may be spoken next, so that speech can be synthesized in advance. Secret
-// environmentOf are omitted.
+// texts are omitted.
 func (s State) UpcomingTexts() []string {
 	if s.phase == ended {
 		return nil
@@ -351,7 +351,7 @@ func (s State) UpcomingTexts() []string {
 }
 
 // FixedTexts returns the texts of a script that have no placeholders and are therefore equal in every call. Secret
-// environmentOf are omitted.
+// texts are omitted.
 func FixedTexts(s *domain.Script) []string {
 	var texts []string
 	add := func(text string) {

@@ -185,7 +185,7 @@ type answerReader struct {
 	ended    bool // the stream has sent its end
 }
 
-// readResponse parses the lines of server-sent events (HTML standard §9.2) until the end of the stream. It ignores all lines
+// read parses the lines of server-sent events (HTML standard §9.2) until the end of the stream. It ignores all lines
 // other than data.
 func (r *answerReader) read(from io.Reader) error {
 	lines := bufio.NewScanner(from)

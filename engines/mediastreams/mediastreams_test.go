@@ -119,7 +119,7 @@ func TestCloseSendsStop(t *testing.T) {
 	}
 }
 
-// remoteSide starts a server that passes its WebSocket connection to a function of the test.
+// startServer starts a server that passes its WebSocket connection to a function of the test.
 func startServer(t *testing.T, with func(conn *websocket.Conn)) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

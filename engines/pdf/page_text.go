@@ -12,7 +12,7 @@ import (
 // formsDeep is the maximum nesting depth of form XObjects on a page.
 const formsDeep = 6
 
-// readResponse returns the text of a PDF file as Markdown. It converts panics of the PDF library to errors.
+// read returns the text of a PDF file as Markdown. It converts panics of the PDF library to errors.
 func read(file []byte) (text string, err error) {
 	defer func() {
 		if v := recover(); v != nil {

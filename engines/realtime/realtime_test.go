@@ -19,7 +19,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// openSession openSession a session that ends with the test. The returned channel receives the events of the session.
+// openSession opens a session that ends with the test. The returned channel receives the events of the session.
 func openSession(t *testing.T, e *realtime.Engine, o speech.RealtimeRequest) (speech.RealtimeSession, <-chan speech.RealtimeEvent) {
 	t.Helper()
 	told := make(chan speech.RealtimeEvent, 256)

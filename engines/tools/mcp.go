@@ -19,7 +19,7 @@ import (
 
 const (
 	// mcpVersion is the last revision of the Model Context Protocol whose sessions begin with the initialize handshake.
-	// EnginesFor later revisions the library first sends server/discover, which costs a round trip if the server lacks it.
+	// For later revisions the library first sends server/discover, which costs a round trip if the server lacks it.
 	mcpVersion = "2025-11-25"
 	// maxMCPRequests bounds the HTTP requests of one session. A server could otherwise cause endless requests, by its
 	// own requests to the client or by broken streams that the client resumes.

@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/engines/tools"
 )
 
-// remoteSide is the HTTP server that a tool calls. It records the requests.
+// toolServer is the HTTP server that a tool calls. It records the requests.
 type toolServer struct {
 	*httptest.Server
 	mu    sync.Mutex

@@ -137,7 +137,7 @@ func (w *Walk) checkHead(a testRequest) (string, error) {
 	return "", nil
 }
 
-// orderedOperations returns the operations of a round in the orderedOperations of their requests: first those that create resources, last
+// orderedOperations returns the operations of a round in the order of their requests: first those that create resources, last
 // those that delete resources.
 func (w *Walk) orderedOperations(round int) []*openapi.Operation {
 	var creates, uses, removes []*openapi.Operation

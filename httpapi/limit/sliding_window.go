@@ -139,7 +139,7 @@ func (l *Limiter) Refund(name string, a Decision) {
 	}
 }
 
-// UsageTotals returns the number of requests in the window that ends now, and the time when the oldest of them leaves the
+// Used returns the number of requests in the window that ends now, and the time when the oldest of them leaves the
 // window.
 func (l *Limiter) Used(name string, r Rule, now time.Time) (made int, reset time.Time) {
 	l.mu.Lock()

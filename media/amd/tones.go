@@ -109,7 +109,7 @@ func (t *tones) detectFaxTone(n *note) toneKind {
 	return faxTone
 }
 
-// classifySignal classifies a signal that has classifySignal by the pitches and durations of its notes.
+// classifySignal classifies a signal that has ended by the pitches and durations of its notes.
 func (t *tones) classifySignal(spoke bool) toneKind {
 	all := t.notes[:t.n]
 	last := all[len(all)-1]

@@ -51,7 +51,7 @@ func sendableDigits(digits string) string {
 // Busy says whether digits, or the gap after the last digit, remain to be sent.
 func (s *Sender) Busy() bool { return s.at < len(s.digits) || s.wait > 0 }
 
-// Continues returns the packet for a frame of n samples that begins at timestamp. It returns false if the frame has none.
+// Next returns the packet for a frame of n samples that begins at timestamp. It returns false if the frame has none.
 func (s *Sender) Next(timestamp uint32, n int) (Packet, bool) {
 	if s.wait > 0 {
 		s.wait = max(s.wait-n, 0)

@@ -82,7 +82,7 @@ func newFloorProcess() (*floorProcess, error) {
 	return e, nil
 }
 
-// setTargets sets the ports of the other process as the destination of packets.
+// reach sets the ports of the other process as the destination of packets.
 func (e *floorProcess) reach(ports [2]int) {
 	for i, port := range ports {
 		e.target[i] = unix.RawSockaddrInet4{Family: unix.AF_INET, Port: uint16(port>>8 | port<<8), Addr: local}

@@ -10,10 +10,10 @@ import (
 )
 
 // RunPeerIfStarted returns false, because MeasurePacketFloor and MeasureSocketFloor start peer processes on Linux only.
-func BePeer() bool { return false }
+func RunPeerIfStarted() bool { return false }
 
 // MeasurePacketFloor returns errors.ErrUnsupported, because its system calls need Linux.
-func Floor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
+func MeasurePacketFloor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
 
 // MeasureSocketFloor returns errors.ErrUnsupported, because its system calls need Linux.
-func Sockets(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
+func MeasureSocketFloor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }

@@ -69,7 +69,7 @@ func newSocketProcess(calls int, tell io.Writer) (*socketProcess, error) {
 	return e, nil
 }
 
-// setTargets reads the ports of the other process from told and sets them as the destinations of packets.
+// reach reads the ports of the other process from told and sets them as the destinations of packets.
 func (e *socketProcess) reach(told io.Reader) error {
 	for i := range e.target {
 		var port int

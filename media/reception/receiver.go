@@ -50,7 +50,7 @@ const (
 	Repeated                 // a copy, or a packet too old to be checked for copies
 )
 
-// AddEventPacket counts a packet. arrived is the arrival time in timestamp units, from any origin. timed is false for a telephone
+// AddPacket counts a packet. arrived is the arrival time in timestamp units, from any origin. timed is false for a telephone
 // event: its timestamp is that of the start of the event, so it must not count for jitter.
 func (r *Receiver) AddPacket(p *rtp.Header, arrived int64, timed bool) Verdict {
 	if !r.started || p.SSRC != r.ssrc {

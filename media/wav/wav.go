@@ -57,7 +57,7 @@ func (f Format) tag() uint16 {
 	return tagMuLaw
 }
 
-// AddAudioPacket is the decoded audio of a WAV file.
+// Sound is the decoded audio of a WAV file.
 type Sound struct {
 	Rate, Channels int
 	Samples        []int16 // interleaved

@@ -169,7 +169,7 @@ func TestComposeFileHasRequiredSettings(t *testing.T) {
 	assert.FileExists(t, filepath.Join(deploy, "compose", at(t, services, "callboard.build.context").(string), at(t, services, "callboard.build.dockerfile").(string)))
 }
 
-// renderChart renders the Helm renderChart with the given values and returns the Kubernetes objects.
+// renderChart renders the Helm chart with the given values and returns the Kubernetes objects.
 func renderChart(t *testing.T, values map[string]any) map[string]map[string]any {
 	t.Helper()
 	created, err := charted(t, values)

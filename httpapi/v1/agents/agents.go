@@ -28,7 +28,7 @@ type Agents interface {
 	PublishAgent(ctx context.Context, p domain.Principal, id string) (*domain.AgentVersion, error)
 	AgentVersion(ctx context.Context, p domain.Principal, id string, number int) (*domain.AgentVersion, error)
 	ListAgentVersions(ctx context.Context, p domain.Principal, id string, q record.PageQuery) (record.Page[*domain.AgentVersion], error)
-	// CreateInboundSecret creates the secret that signs the on_inbound requests of an agent and returns it.
+	// SignOnInbound creates the secret that signs the on_inbound requests of an agent and returns it.
 	SignOnInbound(ctx context.Context, p domain.Principal, id string) (secret string, err error)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/callboard/callboard/persistence/lease"
 )
 
-// AssignDialog is the reply of a node to a claim query: the best claim of its workspaces to an inbound call.
+// Claim is the reply of a node to a claim query: the best claim of its workspaces to an inbound call.
 type Claim struct {
 	domain.CallClaim
 
