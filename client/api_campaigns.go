@@ -671,8 +671,9 @@ type CampaignCreated struct {
 	Schedule    Schedule   `json:"schedule"`
 	StartedAt   *time.Time `json:"started_at,omitempty"`
 	// One of draft, scheduled, running, paused, completed, cancelled.
-	Status string    `json:"status"`
-	Test   *TestMode `json:"test,omitempty"`
+	Status string `json:"status"`
+	// Clock of a test campaign.
+	Test *TestMode `json:"test,omitempty"`
 	// When the resource was last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	UploadID  string    `json:"upload_id,omitzero"`

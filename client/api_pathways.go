@@ -160,15 +160,17 @@ type CallReplayComparison struct {
 	// The replay reaches the end of the pathway.
 	Ended bool `json:"ended"`
 	// The index of the first different line; null: no difference. After it, keys may belong to other prompts.
-	FirstDifferent *int64           `json:"first_different"`
-	Lines          []CallReplayLine `json:"lines"`
+	FirstDifferent *int64 `json:"first_different"`
+	// Texts and key input in order.
+	Lines []CallReplayLine `json:"lines"`
 	// Result of the replay; without an outcome if the remote party hangs up early.
 	Now CallReplayResult `json:"now"`
 	// The type of the resource.
 	Object string `json:"object"`
 	// The id of the pathway.
-	PathwayID      string `json:"pathway_id"`
-	PathwayVersion int64  `json:"pathway_version"`
+	PathwayID string `json:"pathway_id"`
+	// Version of the pathway.
+	PathwayVersion int64 `json:"pathway_version"`
 	// Result of the call.
 	Recorded CallReplayResult `json:"recorded"`
 	// Nothing differs.

@@ -405,36 +405,46 @@ type NewSMSGateway struct {
 // SMSConversation is part of a response.
 type SMSConversation struct {
 	// The id of the agent.
-	AgentID      string `json:"agent_id"`
-	AgentVersion int64  `json:"agent_version,omitzero"`
-	Contact      string `json:"contact"`
+	AgentID string `json:"agent_id"`
+	// Version of the agent in this conversation.
+	AgentVersion int64 `json:"agent_version,omitzero"`
+	// Number of the contact in E.164.
+	Contact string `json:"contact"`
 	// When the resource was created.
-	CreatedAt time.Time  `json:"created_at"`
-	EndedAt   *time.Time `json:"ended_at"`
+	CreatedAt time.Time `json:"created_at"`
+	// When the conversation ended.
+	EndedAt *time.Time `json:"ended_at"`
 	// live or test. The environments are separate.
 	Environment string `json:"environment"`
 	// Time of expiry.
 	ExpiresAt time.Time `json:"expires_at"`
 	// Unique id. It never changes and is never reused.
-	ID            string    `json:"id"`
-	Intent        string    `json:"intent,omitzero"`
+	ID string `json:"id"`
+	// Intent of the contact that the pathway recognized.
+	Intent string `json:"intent,omitzero"`
+	// When the agent last processed a message of the contact.
 	LastMessageAt time.Time `json:"last_message_at"`
 	// Up to 50 keys with text for your own use. The service returns them and never reads them.
 	Metadata map[string]string `json:"metadata,omitzero"`
-	Notes    string            `json:"notes,omitzero"`
-	Number   string            `json:"number"`
+	// Notes of the pathway.
+	Notes string `json:"notes,omitzero"`
+	// The workspace's number.
+	Number string `json:"number"`
 	// The type of the resource.
 	Object string `json:"object"`
-	// One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
+	// Outcome of the pathway. One of completed, confirmed, declined, voicemail, no_answer, busy, failed, cancelled.
 	Outcome string `json:"outcome,omitzero"`
 	// The id of the pathway.
 	PathwayID string `json:"pathway_id,omitzero"`
-	Reason    string `json:"reason,omitzero"`
-	Replies   int64  `json:"replies"`
-	// One of open, completed, timed_out, closed, failed.
+	// Why the conversation was closed (api, opt_out), failed, or gets no replies (max_replies).
+	Reason string `json:"reason,omitzero"`
+	// Number of messages of the agent.
+	Replies int64 `json:"replies"`
+	// open, completed, timed_out, closed or failed. One of open, completed, timed_out, closed, failed.
 	Status string `json:"status"`
 	// When the resource was last changed.
-	UpdatedAt time.Time         `json:"updated_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// Collected and set variables, without sensitive ones.
 	Variables map[string]string `json:"variables"`
 	// The workspace of the resource.
 	WorkspaceID string `json:"workspace_id"`

@@ -1687,11 +1687,17 @@ type Quality struct {
 
 // QualityInterval is part of a response.
 type QualityInterval struct {
-	AtMs        int64   `json:"at_ms"`
-	ForMs       int64   `json:"for_ms"`
-	JitterMs    float64 `json:"jitter_ms"`
+	// Start of the interval, in milliseconds after the start of audio.
+	AtMs int64 `json:"at_ms"`
+	// Duration of the interval in milliseconds.
+	ForMs int64 `json:"for_ms"`
+	// Maximum jitter.
+	JitterMs float64 `json:"jitter_ms"`
+	// Lost packets, counted when the loss is detected. Not set in an interval without packets (mos 0).
 	LossPercent float64 `json:"loss_percent"`
-	MOS         float64 `json:"mos"`
+	// Estimated mean opinion score, 1 to 4.5; 0: no packets.
+	MOS float64 `json:"mos"`
+	// Maximum round-trip time, from RTCP reports.
 	RoundTripMs float64 `json:"round_trip_ms"`
 }
 

@@ -84,9 +84,11 @@ func (c *Client) GetRateLimits(ctx context.Context, options ...Option) (*RateLim
 // DayUsage is part of a response.
 type DayUsage struct {
 	// Cost.
-	Amount   Money  `json:"amount"`
-	Attempts int64  `json:"attempts"`
-	Day      string `json:"day"`
+	Amount Money `json:"amount"`
+	// Billed attempts.
+	Attempts int64 `json:"attempts"`
+	// YYYY-MM-DD in UTC.
+	Day string `json:"day"`
 	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`
 	// Duration of inbound calls.
@@ -122,7 +124,8 @@ type LimitUse struct {
 // MonthUsage is part of a response.
 type MonthUsage struct {
 	// Cost.
-	Amount   Money `json:"amount"`
+	Amount Money `json:"amount"`
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
 	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`
@@ -132,7 +135,8 @@ type MonthUsage struct {
 	Included int64 `json:"included"`
 	// Minutes of all calls, outbound and inbound.
 	Minutes float64 `json:"minutes"`
-	Month   string  `json:"month"`
+	// YYYY-MM.
+	Month string `json:"month"`
 	// Duration of billed attempts.
 	OutboundSeconds int64 `json:"outbound_seconds"`
 	// Attempts beyond the quota.
@@ -177,8 +181,9 @@ type Usage struct {
 
 // UsageTotals is part of a response.
 type UsageTotals struct {
-	// Cost.
-	Amount   Money `json:"amount"`
+	// Cost of the overage, by the price at the start of each attempt.
+	Amount Money `json:"amount"`
+	// Billed attempts.
 	Attempts int64 `json:"attempts"`
 	// Answered inbound calls.
 	InboundCalls int64 `json:"inbound_calls"`

@@ -221,5 +221,5 @@ type Stats struct {
 	IntervalMaxMs   float64         `json:"interval_max_ms"`
 	AudioIssue      string          `json:"audio_issue"` // why no audio was received, as a sentence; "": no problem
 	Recorded        bool            `json:"recorded"`    // whether there is, or will be, a Recording with a file
-	Course          []QualityPeriod `json:"course"`      // the quality over time, in at most forty consecutive parts
+	Course          []QualityInterval `json:"course"`      // the quality over time, in at most forty consecutive parts
 }

@@ -5,9 +5,9 @@ import "time"
 // mostStretches is the maximum number of periods for which a session records its audio quality.
 const mostStretches = 40
 
-// QualityPeriod is the audio quality in a period of a session, with the measures of Stats. Jitter and round trip are the
+// QualityInterval is the audio quality in a period of a session, with the measures of Stats. Jitter and round trip are the
 // highest values of the period.
-type QualityPeriod struct {
+type QualityInterval struct {
 	At          time.Duration `json:"at"`  // start, since Begin or Early
 	For         time.Duration `json:"for"` // duration
 	MOS         float64       `json:"mos"` // 0: no audio was received
@@ -62,11 +62,11 @@ func mergeMarks(a, b qualityMark) qualityMark {
 
 // stretches returns the periods between the marks. now is added to the last period if that period is incomplete.
 // Otherwise the time after the last mark is a period of its own if it lasts at least a second.
-func (q *quality) stretches(now qualityMark) []QualityPeriod {
-	all := make([]QualityPeriod, 0, len(q.marks)+1)
+func (q *quality) stretches(now qualityMark) []QualityInterval {
+	all := make([]QualityInterval, 0, len(q.marks)+1)
 	var from qualityMark
 	add := func(to qualityMark) {
-		part := QualityPeriod{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
+		part := QualityInterval{At: samples(uint64(from.at)), For: samples(uint64(to.at - from.at)), JitterMs: to.jitter, RoundTripMs: to.trip} //nolint:gosec // never negative
 		received, lost, late := to.received-from.received, difference(to.lost, from.lost), difference(to.late, from.late)
 		if received > 0 {
 			due := float64(received + lost)
