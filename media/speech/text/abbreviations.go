@@ -1,0 +1,155 @@
+package text
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// condition says where an abbreviation is expanded, and whether its period ends a sentence.
+type condition int
+
+const (
+	anywhere     condition = iota // the period ends a sentence at the end of the text
+	closing                       // the period ends a sentence before a capital too
+	beforeNumber                  // only before a number
+	beforeName                    // only before a capital
+	afterNumber                   // only behind a number
+	afterName                     // only behind a capitalized word
+	attached                      // only directly before a letter or digit, or behind its word
+)
+
+// abbreviation is a short form and the words that it stands for.
+type abbreviation struct {
+	short, spoken string
+	when          condition
+}
+
+// abbreviations are the abbreviations of a language by their first word in lower case. The longest comes first.
+type abbreviations map[string][]abbreviation
+
+// parseAbbreviations reads lines "short = words", "short = words | condition".
+func parseAbbreviations(table string) abbreviations {
+	conditions := map[string]condition{
+		"": anywhere, "closing": closing, "number": beforeNumber, "name": beforeName, "behind number": afterNumber,
+		"behind name": afterName, "attached": attached,
+	}
+	out := abbreviations{}
+	for row := range strings.Lines(table) {
+		short, rest, ok := strings.Cut(strings.TrimSpace(row), " = ")
+		if !ok {
+			continue
+		}
+		spoken, when, _ := strings.Cut(rest, " | ")
+		first := strings.ToLower(short[:lettersAt(short)])
+		out[first] = append(out[first], abbreviation{short: short, spoken: spoken, when: conditions[when]})
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b abbreviation) int { return cmp.Compare(len(b.short), len(a.short)) })
+	}
+	return out
+}
+
+// matchAbbreviation expands an abbreviation.
+func matchAbbreviation(s *scanner) match {
+	rest := s.rest()
+	n := lettersAt(rest)
+	if n > 16 || wordBefore(s.text, s.pos) && !isDigitRune(runeBefore(s.text, s.pos)) {
+		return match{}
+	}
+	for _, a := range s.abbreviations[strings.ToLower(rest[:n])] {
+		size := shortFormSize(rest, a.short)
+		if size == 0 {
+			continue
+		}
+		if m := s.expand(a, size); m.size > 0 {
+			return m
+		}
+	}
+	return match{}
+}
+
+func isDigitRune(r rune) bool { return r >= '0' && r <= '9' }
+
+// shortFormSize returns the size of the short form at the beginning of s. A space of the form is optional in the text,
+// and the first letter may be a capital.
+func shortFormSize(s, short string) int {
+	i := 0
+	for j := 0; j < len(short); {
+		want, n := utf8.DecodeRuneInString(short[j:])
+		if want == ' ' {
+			for i < len(s) && s[i] == ' ' {
+				i++
+			}
+			j++
+			continue
+		}
+		got, size := utf8.DecodeRuneInString(s[i:])
+		if got != want && !(j == 0 && unicode.ToLower(got) == want) {
+			return 0
+		}
+		i += size
+		j += n
+	}
+	if isLetter(runeBefore(short, len(short))) && wordAfter(s, i) {
+		return 0
+	}
+	return i
+}
+
+// expand returns the words of an abbreviation if its condition holds.
+func (s *scanner) expand(a abbreviation, size int) match {
+	rest := s.rest()
+	after := rest[size:]
+	next := strings.TrimLeft(after, " ")
+	word := lastWord(s.before())
+	ends := false
+	switch a.when {
+	case beforeNumber:
+		if !startsWithDigit(next) && !(signSize(next, "#-") > 0 && startsWithDigit(next[1:])) {
+			return match{}
+		}
+	case beforeName:
+		if !isCapitalized(next) {
+			return match{}
+		}
+	case afterNumber:
+		if !s.behind(numberMatch, otherMatch, yearMatch, dateMatch) {
+			return match{}
+		}
+	case afterName:
+		if !isCapitalized(word) && !s.behind(otherMatch) {
+			return match{}
+		}
+		ends = isSentenceEnd(after)
+	case closing:
+		ends = isSentenceEnd(after)
+	case attached:
+		if len(next) == 0 {
+			return match{}
+		}
+	case anywhere:
+	}
+	spoken := s.withCase(a, rest)
+	if strings.HasSuffix(rest[:size], ".") && (ends || next == "") && !strings.HasSuffix(spoken, ".") {
+		spoken += "."
+	}
+	return match{size: size, spoken: spoken}
+}
+
+// withCase returns the words with the capital that the language wants.
+func (s *scanner) withCase(a abbreviation, rest string) string {
+	switch {
+	case a.spoken == "":
+		return ""
+	case s.lowerAbbreviations:
+		if startsSentence(s.before()) && isCapitalized(rest) {
+			return capitalize(a.spoken)
+		}
+	case isCapitalized(rest) && !isCapitalized(a.short):
+		return capitalize(a.spoken)
+	}
+	return a.spoken
+}

@@ -1,0 +1,256 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// addressFormat says how the language speaks web addresses.
+type addressFormat struct {
+	keepsPath    bool // a single path segment of letters is spoken behind a scheme too
+	spellsMixed  bool // a segment of letters and digits is spoken like a code
+	keepsNumbers bool // hashtags: reserved
+}
+
+// domains are top-level domains of addresses that are written without a scheme.
+var domains = wordSet(`com org net edu gov mil int info biz io app dev ai co me tv ly gl link shop store online site page
+	cloud tech blog news eu example test local us uk ca au nz ie in za de at ch li es mx ar cl pe uy ve ec bo py cr fr be lu
+	it sm va pt br ao nl dk se no fi pl cz sk hu ro bg gr tr ru ua jp cn kr sg hk swiss berlin wien cat bayern tel`)
+
+// fileEndings are the endings of file names that are spoken like addresses.
+var fileEndings = wordSet("pdf doc docx xls xlsx ppt pptx csv txt jpg jpeg png gif mp3 mp4 wav zip html htm xml json")
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// matchAddress speaks web addresses, e-mail addresses and file names.
+func matchAddress(s *scanner) match {
+	if before := runeBefore(s.text, s.pos); before == '@' || before == '.' {
+		return match{}
+	}
+	token := addressToken(s.text[s.pos:])
+	if size, spoken := s.speakURL(token); size > 0 {
+		return match{size: size, spoken: spoken}
+	}
+	token = token[:min(len(token), window)]
+	if !strings.ContainsAny(token, ".@") {
+		return match{}
+	}
+	if local, domain, ok := strings.Cut(token, "@"); ok && local != "" {
+		if host := hostSize(domain); host > 0 && strings.Contains(domain[:host], ".") && isLocalPart(local) {
+			size := len(local) + 1 + host
+			return match{size: size, spoken: s.spellAddress(local) + " " + s.words.at + " " + s.spellAddress(domain[:host])}
+		}
+	}
+	return s.bareHost(token)
+}
+
+// addressToken returns the text up to a rune that no address contains.
+func addressToken(s string) string {
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return r == ' ' || strings.ContainsRune(`<>"(){}[],;|″`, r)
+	})
+	if end >= 0 {
+		s = s[:end]
+	}
+	return strings.TrimRight(s, ".!?:'*_")
+}
+
+// speakURL speaks an address with a scheme or with "www.".
+func (s *scanner) speakURL(token string) (size int, spoken string) {
+	rest := token
+	head, tail, schemed := strings.Cut(token[:min(len(token), 16)], "://")
+	if schemed && head != "" && lettersAt(head) == len(head) {
+		rest = token[len(token[:min(len(token), 16)])-len(tail):]
+	}
+	www := len(rest) > 4 && strings.EqualFold(rest[:4], "www.")
+	if !schemed && !www {
+		return 0, ""
+	}
+	if www {
+		rest = rest[4:]
+	}
+	if at := strings.IndexAny(rest, "@"); at > 0 && at < strings.IndexAny(rest+"/", "/") {
+		rest = rest[at+1:]
+	}
+	host := hostSize(rest)
+	if host == 0 {
+		return 0, ""
+	}
+	path := ""
+	if !schemed || s.address.keepsPath {
+		path = singleSegment(rest[host:])
+	}
+	if schemed && lettersAt(path) != len(path) {
+		path = ""
+	}
+	return len(token), s.speakHost(rest[:host], path)
+}
+
+// bareHost speaks a host without a scheme, or a file name.
+func (s *scanner) bareHost(token string) match {
+	host := hostSize(token)
+	if host == 0 {
+		return s.fileName(token)
+	}
+	last := token[strings.LastIndexByte(token[:host], '.')+1 : host]
+	if !domains[last] || !strings.ContainsFunc(token[:host-len(last)], unicode.IsLetter) {
+		return s.fileName(token)
+	}
+	if first, _, _ := strings.Cut(token[:host], "."); utf8.RuneCountInString(first) < 2 {
+		return match{}
+	}
+	rest := token[host:]
+	if rest != "" && !strings.ContainsRune("/?#:", rune(rest[0])) {
+		return s.fileName(token)
+	}
+	return match{size: len(token), spoken: s.speakHost(token[:host], singleSegment(rest))}
+}
+
+// fileName speaks a name such as "invoice_2026.pdf".
+func (s *scanner) fileName(token string) match {
+	dot := strings.LastIndexByte(token, '.')
+	if dot < 1 || !fileEndings[strings.ToLower(token[dot+1:])] || strings.ContainsAny(token, "/\\@") {
+		return match{}
+	}
+	return match{size: len(token), spoken: s.spellAddress(token)}
+}
+
+func (s *scanner) speakHost(host, segment string) string {
+	spoken := s.spellAddress(host)
+	if segment == "" {
+		return spoken
+	}
+	if s.address.spellsMixed && strings.ContainsAny(segment, "0123456789") {
+		segment = s.spellCode(segment)
+	} else {
+		segment = s.spellAddress(segment)
+	}
+	return spoken + " " + s.words.slash + " " + segment
+}
+
+// singleSegment returns the path if it has exactly one segment and no query.
+func singleSegment(path string) string {
+	path = strings.TrimPrefix(path, "/")
+	if strings.ContainsFunc(path, func(r rune) bool { return !isWordRune(r) && r != '-' && r != '_' }) {
+		return ""
+	}
+	return path
+}
+
+// hostSize returns the size of the host at the beginning of s, or 0. A host has labels with a dot between them.
+func hostSize(s string) int {
+	size, dots := 0, 0
+	for size < len(s) {
+		r, n := utf8.DecodeRuneInString(s[size:])
+		switch {
+		case isWordRune(r) || r == '_':
+		case r == '-' && size > 0 && wordAfter(s, size+1):
+		case r == '.' && size > 0 && s[size-1] != '.' && s[size-1] != '-' && wordAfter(s, size+1):
+			dots++
+		default:
+			n = 0
+		}
+		if n == 0 {
+			break
+		}
+		size += n
+	}
+	if dots == 0 {
+		return 0
+	}
+	return size
+}
+
+func isLocalPart(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune(".-_+%'", r) })
+}
+
+// spellAddress names the signs of an address and speaks its digits one by one.
+func (l *language) spellAddress(s string) string {
+	var parts []string
+	for len(s) > 0 {
+		n := lettersAt(s)
+		if n > 0 {
+			parts = append(parts, s[:n])
+			s = s[n:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r >= '0' && r <= '9':
+			if l.cardinal == nil {
+				size = digitsAt(s)
+				parts = append(parts, s[:size])
+			} else {
+				parts = append(parts, l.words.digits[r-'0'])
+			}
+		case r == '.':
+			parts = append(parts, l.words.addressDot)
+		case r == '-':
+			parts = append(parts, l.words.hyphen)
+		case r == '_':
+			parts = append(parts, l.words.underscore)
+		case r == '+':
+			parts = append(parts, l.words.plus)
+		case r == '/':
+			parts = append(parts, l.words.slash)
+		default:
+			parts = append(parts, l.signs[string(r)])
+		}
+		s = s[size:]
+	}
+	return strings.Join(parts, " ")
+}
+
+// matchHandle speaks the name of an account, such as "@example".
+func matchHandle(s *scanner) match {
+	rest := s.rest()
+	if rest[0] != '@' || wordBefore(s.text, s.pos) || !wordAfter(rest, 1) {
+		return match{}
+	}
+	end := strings.IndexFunc(rest[1:], func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("._-", r) })
+	if end < 0 {
+		end = len(rest) - 1
+	}
+	name := strings.TrimRight(rest[1:1+end], "._-")
+	return match{size: 1 + len(name), spoken: s.words.at + " " + s.spellAddress(name)}
+}
+
+// matchHashtag speaks "#Word" and splits the word at its capital letters.
+func matchHashtag(s *scanner) match {
+	rest := s.rest()
+	if rest[0] != '#' || !isLetter(runeAfter(rest, 1)) {
+		return match{}
+	}
+	end := strings.IndexFunc(rest[1:], func(r rune) bool { return !isWordRune(r) && r != '_' })
+	if end < 0 {
+		end = len(rest) - 1
+	}
+	var out strings.Builder
+	out.WriteString(s.words.hashtag + " ")
+	previous := ' '
+	for tag := rest[1 : 1+end]; tag != ""; {
+		if n := digitsAt(tag); n > 0 {
+			out.WriteString(" " + s.speakYearOrNumber(tag[:n]) + " ")
+			tag, previous = tag[n:], ' '
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(tag)
+		if unicode.IsUpper(r) && unicode.IsLower(previous) {
+			out.WriteByte(' ')
+		}
+		if r == '_' {
+			r = ' '
+		}
+		out.WriteRune(r)
+		tag, previous = tag[size:], r
+	}
+	return match{size: 1 + end, spoken: strings.TrimSpace(out.String())}
+}

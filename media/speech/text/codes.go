@@ -1,0 +1,150 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// codeMost is the number of runes in a segment of a code.
+const codeMost = 60
+
+// matchCode speaks words of letters and digits sign by sign: "A1B2", "KX-4491", and accounts in groups.
+func matchCode(s *scanner) match {
+	rest := s.rest()
+	if before := runeBefore(s.text, s.pos); isWordRune(before) {
+		return match{}
+	}
+	if size := accountSize(rest); size > 0 {
+		return match{size: size, spoken: s.spellCode(rest[:size])}
+	}
+	size := codeSize(rest)
+	if size == 0 {
+		return match{}
+	}
+	code := rest[:size]
+	if digitsAt(code) == len(code) || !strings.ContainsAny(code, "0123456789") || !isCode(code) {
+		return match{}
+	}
+	return match{size: size, spoken: s.spellCode(code)}
+}
+
+// codeSize returns the size of segments of letters and digits with "-" or "/" between them.
+func codeSize(s string) int {
+	size := 0
+	for i, r := range s {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			size = i + utf8.RuneLen(r)
+		case (r == '-' || r == '/') && size == i && wordAfter(s, i+1):
+		default:
+			return size
+		}
+	}
+	return size
+}
+
+// isCode reports whether segments with letters are written in capitals, or mix letters and digits. Lower-case words with
+// a number behind a hyphen are no codes.
+func isCode(code string) bool {
+	mixed, letters := false, false
+	for _, segment := range strings.FieldsFunc(code, func(r rune) bool { return r == '-' || r == '/' }) {
+		hasDigit := strings.ContainsAny(segment, "0123456789")
+		hasLetter := strings.ContainsFunc(segment, unicode.IsLetter)
+		mixed = mixed || hasDigit && hasLetter
+		if !hasLetter {
+			continue
+		}
+		letters = true
+		if n := digitsAt(segment); n > 0 && strings.ToLower(segment[n:]) == segment[n:] && (segment != code && lettersAt(segment[n:]) == len(segment)-n || segment[n:] == "k") {
+			return false // "2-4pm", "10k"
+		}
+		if !hasDigit && strings.ToUpper(segment) != segment {
+			return false
+		}
+	}
+	return letters && (mixed || strings.ToUpper(code) == code)
+}
+
+// accountSize returns the size of an IBAN in groups of four at the beginning of s, or 0.
+func accountSize(s string) int {
+	if len(s) < 14 || !isUpperASCII(s[0]) || !isUpperASCII(s[1]) || digitsAt(s[2:]) != 2 || s[4] != ' ' {
+		return 0
+	}
+	size, groups := 4, 0
+	for size+1 < len(s) && s[size] == ' ' {
+		n := 0
+		for size+1+n < len(s) && n < 5 && (isUpperASCII(s[size+1+n]) || startsWithDigit(s[size+1+n:])) {
+			n++
+		}
+		if n == 0 || n > 4 || wordAfter(s, size+1+n) || n < 4 && digitsAt(s[size+1:]) < n {
+			break
+		}
+		size += 1 + n
+		groups++
+		if n < 4 {
+			break
+		}
+	}
+	if groups < 2 {
+		return 0
+	}
+	return size
+}
+
+func isUpperASCII(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+// spellCode speaks letters as capitals and digits one by one, with a pause between groups.
+func (l *language) spellCode(code string) string {
+	var out strings.Builder
+	pause := true
+	for _, r := range code {
+		switch {
+		case r == '/':
+			out.WriteString(" " + l.words.slash)
+			pause = false
+			continue
+		case !isWordRune(r):
+			if !pause {
+				out.WriteByte(',')
+			}
+			continue
+		case out.Len() > 0:
+			out.WriteByte(' ')
+		}
+		pause = false
+		if unicode.IsDigit(r) {
+			out.WriteString(l.words.digits[r-'0'])
+		} else {
+			out.WriteRune(unicode.ToUpper(r))
+		}
+	}
+	return out.String()
+}
+
+// matchPlate speaks the number plates of the country.
+func matchPlate(s *scanner) match {
+	if s.plates == nil || wordBefore(s.text, s.pos) {
+		return match{}
+	}
+	rest := s.rest()
+	size := s.plates(rest)
+	if size == 0 || wordAfter(rest, size) {
+		return match{}
+	}
+	return match{size: size, spoken: s.spellCode(rest[:size])}
+}
+
+// matchLexicon speaks words that follow no rule, such as "COVID-19".
+func matchLexicon(s *scanner) match {
+	if len(s.lexicon) == 0 || wordBefore(s.text, s.pos) {
+		return match{}
+	}
+	rest := s.rest()
+	end := codeSize(rest)
+	spoken, ok := s.lexicon[rest[:end]]
+	if !ok {
+		return match{}
+	}
+	return match{size: end, spoken: spoken}
+}

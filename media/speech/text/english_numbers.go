@@ -1,0 +1,126 @@
+package text
+
+import "strings"
+
+var (
+	englishOnes = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen " +
+		"fifteen sixteen seventeen eighteen nineteen")
+	englishTens     = strings.Fields("zero ten twenty thirty forty fifty sixty seventy eighty ninety")
+	englishScales   = []string{"", " thousand", " million", " billion", " trillion"}
+	englishOrdinals = map[string]string{
+		"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth", "twelve": "twelfth",
+	}
+)
+
+// englishSmall returns a number below 100.
+func englishSmall(n uint64) string {
+	switch {
+	case n < 20:
+		return englishOnes[n]
+	case n%10 == 0:
+		return englishTens[n/10]
+	}
+	return englishTens[n/10] + "-" + englishOnes[n%10]
+}
+
+func englishCardinal(n uint64, _ form) string { return englishGroups(n, " ") }
+
+// englishWithAnd returns the British form.
+func englishWithAnd(n uint64) string { return englishGroups(n, " and ") }
+
+// englishGroups returns a number below 10^15. Join stands before the tens.
+func englishGroups(n uint64, join string) string {
+	if n < 100 {
+		return englishSmall(n)
+	}
+	var parts []string
+	for scale := len(englishScales) - 1; scale >= 0; scale-- {
+		unit := power(1000, scale)
+		group := n / unit
+		n %= unit
+		if group == 0 {
+			continue
+		}
+		words := ""
+		switch tens := group % 100; {
+		case group >= 100 && tens > 0:
+			words = englishOnes[group/100] + " hundred" + join + englishSmall(tens)
+		case group >= 100:
+			words = englishOnes[group/100] + " hundred"
+		default:
+			words = englishSmall(tens)
+		}
+		if scale == 0 && group < 100 && len(parts) > 0 && join != " " {
+			words = "and " + words
+		}
+		parts = append(parts, words+englishScales[scale])
+	}
+	return strings.Join(parts, " ")
+}
+
+// power returns base to the exponent.
+func power(base uint64, exponent int) uint64 {
+	n := uint64(1)
+	for range exponent {
+		n *= base
+	}
+	return n
+}
+
+func englishOrdinal(n uint64, _ form) string { return ordinalOf(englishCardinal(n, form{})) }
+
+// ordinalOf turns the last word of a cardinal into an ordinal.
+func ordinalOf(cardinal string) string {
+	start := strings.LastIndexAny(cardinal, " -") + 1
+	last := cardinal[start:]
+	switch {
+	case englishOrdinals[last] != "":
+		last = englishOrdinals[last]
+	case strings.HasSuffix(last, "y"):
+		last = strings.TrimSuffix(last, "y") + "ieth"
+	default:
+		last += "th"
+	}
+	return cardinal[:start] + last
+}
+
+func englishYear(n int) string {
+	century, rest := uint64(n/100), uint64(n%100)
+	switch {
+	case n < 1100 || n >= 2000 && n < 2010 || n > 2099:
+		return englishCardinal(uint64(max(n, 0)), form{})
+	case rest == 0:
+		return englishSmall(century) + " hundred"
+	case rest < 10:
+		return englishSmall(century) + " oh " + englishSmall(rest)
+	}
+	return englishSmall(century) + " " + englishSmall(rest)
+}
+
+func englishOrdinalSuffixes() []ordinalSuffix {
+	return []ordinalSuffix{{suffix: "st"}, {suffix: "nd"}, {suffix: "rd"}, {suffix: "th"}, {suffix: "ST"}, {suffix: "TH"}}
+}
+
+func englishNumberFormat() numberFormat {
+	return numberFormat{
+		decimal:       ".",
+		thousands:     ",",
+		addressDigits: true,
+		phones:        englishPhones(),
+		fractions: map[string]string{
+			"1/2": "one half", "1/3": "one third", "2/3": "two thirds", "1/4": "one quarter", "3/4": "three quarters",
+			"1/7": "one over seven", "24/7": "twenty-four seven",
+		},
+		vulgar: map[rune]vulgarFraction{
+			'½': {"one half", "and a half"}, '¼': {"one quarter", "and a quarter"}, '¾': {"three quarters", "and three quarters"},
+			'⅓': {"one third", "and a third"}, '⅔': {"two thirds", "and two thirds"}, '⅛': {"one eighth", "and an eighth"},
+		},
+		scales: map[string]scale{
+			"k": {many: "thousand", one: "thousand"}, "K": {many: "thousand", one: "thousand"}, "thousand": {many: "thousand", one: "thousand"},
+			"M": {many: "million", one: "million"}, "m": {many: "million", one: "million"}, "mn": {many: "million", one: "million"},
+			"mm": {many: "million", one: "million"}, "million": {many: "million", one: "million"},
+			"B": {many: "billion", one: "billion"}, "bn": {many: "billion", one: "billion"}, "billion": {many: "billion", one: "billion"},
+			"T": {many: "trillion", one: "trillion"}, "trillion": {many: "trillion", one: "trillion"},
+		},
+	}
+}

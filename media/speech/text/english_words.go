@@ -1,0 +1,179 @@
+package text
+
+import "strings"
+
+func englishWords() words {
+	return words{
+		digits:  [10]string(englishOnes[:10]),
+		decimal: "point", dot: "point", minus: "minus", plus: "plus", to: "to", score: "to",
+		at: "at", hyphen: "dash", underscore: "underscore", slash: "slash", addressDot: "dot", hashtag: "hashtag",
+		checked: "checked", unchecked: "unchecked", times: "times", by: "by", about: "about", less: "less than",
+		greater: "greater than", number: "number", star: "star", pound: "pound", per: "per", and: "and", over: "over",
+	}
+}
+
+func englishSigns() map[string]string {
+	return map[string]string{
+		"&": "and", "+": "plus", "=": "equals", "@": "at", "_": "underscore", "\\": "backslash", "<": "less than",
+		">": "greater than", "~": "about", "§": "section", "%": "percent", "‰": "per mille", "×": "times", "÷": "divided by",
+		"±": "plus or minus", "|": "bar", "^": "caret", "°": "degrees", "µ": "micro", "≤": "at most", "≥": "at least", "≈": "about",
+		"≠": "not equal to", "→": "to", "·": "times", "√": "root of", "∞": "infinity", "−": "minus", "stars": "stars",
+		"№": "number", "¶": "paragraph", "″": "inches", "′": "feet",
+	}
+}
+
+func englishCurrencies() map[string]currency {
+	dollar := currency{one: "dollar", many: "dollars", minorOne: "cent", minorMany: "cents"}
+	euro := currency{one: "euro", many: "euros", minorOne: "cent", minorMany: "cents"}
+	pound := currency{one: "pound", many: "pounds", minorOne: "penny", minorMany: "pence"}
+	yen := currency{one: "yen", many: "yen"}
+	franc := currency{one: "franc", many: "francs", minorOne: "centime", minorMany: "centimes"}
+	table := map[string]currency{
+		"$": dollar, "US$": dollar, "USD": dollar, "€": euro, "EUR": euro, "£": pound, "GBP": pound, "¥": yen, "JPY": yen,
+		"CHF": franc, "¢": {one: "cent", many: "cents"}, "₹": {one: "rupee", many: "rupees", minorOne: "paisa", minorMany: "paise"},
+		"INR": {one: "rupee", many: "rupees", minorOne: "paisa", minorMany: "paise"},
+		"₽":   {one: "ruble", many: "rubles"}, "₩": {one: "won", many: "won"}, "₺": {one: "lira", many: "liras"},
+		"MXN": {one: "peso", many: "pesos"}, "PLN": {one: "zloty", many: "zlotys"},
+	}
+	for nation, signs := range map[string][]string{"Canadian": {"C$", "CA$", "CAD"}, "Australian": {"A$", "AU$", "AUD"}, "Hong Kong": {"HK$", "HKD"}, "New Zealand": {"NZ$", "NZD"}} {
+		for _, sign := range signs {
+			table[sign] = currency{one: nation + " dollar", many: nation + " dollars", minorOne: "cent", minorMany: "cents"}
+		}
+	}
+	return table
+}
+
+// unitTable reads lines "sign sign = one, many".
+func unitTable(table string) map[string]unit {
+	units := map[string]unit{}
+	for row := range strings.Lines(table) {
+		signs, names, ok := strings.Cut(strings.TrimSpace(row), " = ")
+		if !ok {
+			continue
+		}
+		names, g, _ := strings.Cut(names, " | ")
+		one, many, two := strings.Cut(names, ", ")
+		if !two {
+			many = one
+		}
+		many, dativePlural, _ := strings.Cut(many, ", ")
+		u := unit{one: one, many: many, dative: dativePlural, gender: map[string]gender{"m": masculine, "f": feminine, "n": neuter}[g]}
+		for _, sign := range strings.Split(signs, " ") {
+			units[strings.ReplaceAll(sign, "_", " ")] = u
+		}
+	}
+	return units
+}
+
+func englishUnits() map[string]unit {
+	units := unitTable(`
+		km = kilometer, kilometers
+		m = meter, meters
+		cm = centimeter, centimeters
+		mm = millimeter, millimeters
+		kg = kilogram, kilograms
+		g = gram, grams
+		mg = milligram, milligrams
+		lb lbs lb. lbs. = pound, pounds
+		oz oz. = ounce, ounces
+		l L = liter, liters
+		ml mL = milliliter, milliliters
+		gal gal. = gallon, gallons
+		km/h kph = kilometer per hour, kilometers per hour
+		mph = mile per hour, miles per hour
+		m/s = meter per second, meters per second
+		m² m2 = square meter, square meters
+		m³ m3 = cubic meter, cubic meters
+		km² km2 = square kilometer, square kilometers
+		sq._ft. sq_ft ft² = square foot, square feet
+		°C = degree Celsius, degrees Celsius
+		°F = degree Fahrenheit, degrees Fahrenheit
+		° = degree, degrees
+		% = percent
+		‰ = per mille
+		h hr hr. hrs hrs. = hour, hours
+		min min. mins = minute, minutes
+		s sec sec. = second, seconds
+		ms = millisecond, milliseconds
+		kB KB = kilobyte, kilobytes
+		MB = megabyte, megabytes
+		GB = gigabyte, gigabytes
+		TB = terabyte, terabytes
+		Mbit/s Mbps = megabit per second, megabits per second
+		kW = kilowatt, kilowatts
+		kWh = kilowatt-hour, kilowatt-hours
+		V = volt, volts
+		A = amp, amps
+		W = watt, watts
+		Hz = hertz
+		kHz = kilohertz
+		MHz = megahertz
+		GHz = gigahertz
+		ft ft. = foot, feet
+		in. ″ = inch, inches
+		yd yd. yds = yard, yards
+		mi mi. = mile, miles
+		p = penny, pence
+	`)
+	inch := units["in."]
+	inch.attributive = true
+	units["in."] = inch
+	return units
+}
+
+func englishAbbreviations() abbreviations {
+	return parseAbbreviations(`
+		Dr. = Doctor
+		Mr. = Mister
+		Mrs. = Missus
+		Prof. = Professor
+		Lt. = Lieutenant
+		Gov. = Governor | name
+		Sen. = Senator | name
+		Rep. = Representative | name
+		Capt. = Captain | name
+		Sgt. = Sergeant | name
+		Gen. = General | name
+		Rev. = Reverend | name
+		Jr. = Junior
+		Sr. = Senior
+		e.g. = for example
+		i.e. = that is
+		etc. = et cetera | closing
+		vs. = versus
+		vs = versus
+		approx. = approximately
+		No. = Number | number
+		Nos. = Numbers | number
+		no. = number | number
+		Ave. = Avenue | closing
+		Blvd. = Boulevard | closing
+		Rd. = Road | closing
+		Ln. = Lane | behind name
+		Hwy. = Highway | closing
+		Inc. = Incorporated | closing
+		Ltd. = Limited | closing
+		Co. = Company | closing
+		Corp. = Corporation | closing
+		Dept. = Department
+		dept. = department
+		Apt. = Apartment
+		apt. = apartment
+		Rm. = Room | number
+		Ste. = Suite | number
+		fl. = floor | behind number
+		Tel. = Telephone
+		tel. = telephone
+		ext. = extension | number
+		w/ = with
+		w/o = without
+		est. = estimated
+		dept. = department
+		min. = minimum
+		max. = maximum
+		incl. = including
+		misc. = miscellaneous
+		a.m. = a.m.
+		p.m. = p.m.
+	`)
+}

@@ -1,0 +1,189 @@
+package text
+
+import "strings"
+
+// phoneFormat says which digits without "+" are a telephone number of the country.
+type phoneFormat struct {
+	grouped func(groups []string) bool   // digits in groups; nil: none besides the common forms
+	plain   func(digits string) []string // the groups of digits without separators; nil result: not a telephone number
+}
+
+// phone is a telephone number in groups.
+type phone struct {
+	plus    bool
+	bracket bool // the first group stands in brackets
+	groups  []string
+	digits  int
+	signs   string // the separators
+	size    int
+}
+
+// matchPhone speaks telephone numbers: the digits one by one, with a pause between the groups.
+func matchPhone(s *scanner) match {
+	rest := s.rest()
+	if c := rest[0]; c != '+' && c != '(' && (c < '0' || c > '9') || wordBefore(s.text, s.pos) {
+		return match{}
+	}
+	p := parsePhone(rest)
+	for len(p.groups) > 0 && !s.isPhone(p) {
+		if p.plus || len(p.groups) < 4 || p.digits < 7 {
+			return match{}
+		}
+		return match{}
+	}
+	if len(p.groups) == 0 {
+		return match{}
+	}
+	groups := p.groups
+	if len(groups) == 1 {
+		if groups = threes(groups[0]); !p.plus {
+			groups = s.numbers.phones.plain(p.groups[0])
+		}
+	}
+	spoken := make([]string, len(groups))
+	for i, g := range groups {
+		if spoken[i] = g; digitsAt(g) == len(g) {
+			spoken[i] = s.speakDigits(g)
+		}
+	}
+	words := strings.Join(spoken, ", ")
+	if p.plus {
+		words = s.words.plus + " " + words
+	}
+	return match{p.size, words, phoneMatch}
+}
+
+// parsePhone parses groups of digits with one separator between them.
+func parsePhone(s string) phone {
+	var p phone
+	if s[0] == '+' {
+		p.plus, p.size = true, 1
+	}
+	for {
+		rest := s[p.size:]
+		open := strings.HasPrefix(rest, "(")
+		rest = strings.TrimPrefix(rest, "(")
+		n := digitsAt(rest)
+		if n == 0 || open && !strings.HasPrefix(rest[n:], ")") {
+			break
+		}
+		if open && len(p.groups) == 0 {
+			p.bracket = true
+		}
+		if !open || len(p.groups) == 0 || rest[:n] != "0" { // "(0)" behind a country code is not dialed
+			p.groups = append(p.groups, rest[:n])
+			p.digits += n
+		}
+		p.size += n
+		if open {
+			p.size += 2
+		}
+		separator := phoneSeparator(s[p.size:])
+		if separator == "" && !open && !strings.HasPrefix(s[p.size:], "(") {
+			return p
+		}
+		if word := vanityWord(s[p.size+len(separator):]); separator == "-" && word != "" {
+			p.groups = append(p.groups, word)
+			p.digits += len(word)
+			p.size += 1 + len(word)
+			return p
+		}
+		if next := strings.TrimPrefix(s[p.size+len(separator):], "("); !startsWithDigit(next) {
+			return p
+		}
+		p.signs += strings.TrimSpace(separator)
+		p.size += len(separator)
+		if separator == " " {
+			p.signs += " "
+		}
+	}
+	p.size -= len(phoneSeparator(reverse(s[:p.size])))
+	return p
+}
+
+// phoneSeparator returns the separator between two groups of a telephone number.
+func phoneSeparator(s string) string {
+	for _, sep := range []string{" / ", " - ", " – ", " ", "-", ".", "/"} {
+		if strings.HasPrefix(s, sep) {
+			return sep
+		}
+	}
+	return ""
+}
+
+func reverse(s string) string {
+	b := []byte(s)
+	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
+		b[i], b[j] = b[j], b[i]
+	}
+	return string(b)
+}
+
+// vanityWord returns the capital letters that stand for digits, as in 1-800-555-ROOF.
+func vanityWord(s string) string {
+	n := 0
+	for n < len(s) && s[n] >= 'A' && s[n] <= 'Z' {
+		n++
+	}
+	if n < 3 || wordAfter(s, n) {
+		return ""
+	}
+	return s[:n]
+}
+
+// isPhone reports whether the groups are a telephone number and no other kind of number.
+func (s *scanner) isPhone(p phone) bool {
+	if after := runeAfter(s.rest(), p.size); p.digits < 7 || p.digits > 16 || isWordRune(after) {
+		return p.plus && p.digits >= 3 && !isWordRune(runeAfter(s.rest(), p.size))
+	}
+	if rest := s.rest()[p.size:]; len(rest) > 1 && strings.ContainsRune(",:", rune(rest[0])) && startsWithDigit(rest[1:]) {
+		return false
+	}
+	format := s.numbers.phones
+	switch {
+	case p.plus:
+		return true
+	case len(p.groups) == 1:
+		return format.plain != nil && format.plain(p.groups[0]) != nil
+	case p.bracket, format.grouped != nil && format.grouped(p.groups):
+		return true
+	case isIPAddress(p):
+		return false
+	case p.groups[0][0] == '0':
+		return p.groups[0] != "0" || len(p.groups) > 2
+	}
+	return len(p.groups) > 2 && !areThousands(p.groups)
+}
+
+// isIPAddress reports whether the groups are four bytes with dots.
+func isIPAddress(p phone) bool {
+	if len(p.groups) != 4 || strings.Trim(p.signs, ".") != "" {
+		return false
+	}
+	for _, g := range p.groups {
+		if len(g) > 3 || atoi(g) > 255 {
+			return false
+		}
+	}
+	return true
+}
+
+// areThousands reports whether the groups are those of one large number.
+func areThousands(groups []string) bool {
+	for _, g := range groups[1:] {
+		if len(g) != 3 {
+			return false
+		}
+	}
+	return len(groups[0]) <= 3 && groups[0][0] != '0'
+}
+
+// threes splits digits into groups of three. A last single digit joins the group before it.
+func threes(digits string) []string {
+	var groups []string
+	for len(digits) > 4 {
+		groups = append(groups, digits[:3])
+		digits = digits[3:]
+	}
+	return append(groups, digits)
+}
