@@ -116,7 +116,7 @@ func (s *scanner) expand(a abbreviation, size int) match {
 			return match{}
 		}
 	case afterNumber:
-		if !s.behind(numberMatch, otherMatch, yearMatch, dateMatch) {
+		if !s.behind(numberMatch, measureMatch, otherMatch, yearMatch, dateMatch) {
 			return match{}
 		}
 	case afterName:

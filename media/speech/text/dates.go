@@ -17,6 +17,7 @@ type dateFormat struct {
 	month      func(month, year int) string // "08/29"
 	then       func(c clockTime) string     // between date and time of a time stamp
 	timestamp  string
+	slashes    bool // "3/31" is a date
 	shortDots  bool // "3.10." is a date without a year
 }
 
@@ -27,6 +28,7 @@ type date struct {
 	joint            string // the sign between day and lastDay
 	closing          bool   // a period that belongs to the date ends the sentence
 	ordinal          string // the ordinal mark behind the day
+	name             string // the month as the text writes it; \"\": an abbreviation or a number
 }
 
 func (d date) valid() bool {
@@ -38,7 +40,8 @@ func (l *language) month(word string) int {
 	if len(word) > 20 {
 		return 0
 	}
-	return l.months[strings.ToLower(word)]
+	word = strings.ToLower(word)
+	return max(l.months[word], l.shortMonths[word])
 }
 
 // matchISODate speaks "2026-12-05" and time stamps.
@@ -96,6 +99,9 @@ func fractionAndZone(s string) int {
 	return size
 }
 
+// formatInt returns n in digits.
+func formatInt(n int) string { return strconv.Itoa(n) }
+
 func atoi(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -144,7 +150,7 @@ func (s *scanner) shortDate(d date, size int, separator byte) match {
 			spoken += "."
 		}
 		return match{size, spoken, dateMatch}
-	case separator == '/' && !wordAfter(rest, size) && !strings.HasPrefix(rest[size:], "/"):
+	case separator == '/' && s.dates.slashes && !wordAfter(rest, size) && !strings.HasPrefix(rest[size:], "/"):
 		piece := rest[:size]
 		if _, isFraction := s.numbers.fractions[piece]; isFraction {
 			return match{}
@@ -255,6 +261,9 @@ func (s *scanner) monthBehind(rest string, d *date) int {
 	}
 	if d != nil {
 		d.month = month
+		if word := rest[size : size+n]; !s.isShortMonth(word) {
+			d.name = word
+		}
 	}
 	return size + n
 }
@@ -297,18 +306,7 @@ func (s *scanner) finishDate(d date, size, monthSize int) match {
 
 // isShortMonth reports whether the text ends in an abbreviation of a month.
 func (s *scanner) isShortMonth(text string) bool {
-	word := strings.ToLower(lastWord(text))
-	return s.months[word] != 0 && s.months[word+"."] == 0 && s.abbreviatesMonth(word)
-}
-
-// abbreviatesMonth reports whether another name of the month is longer and begins alike.
-func (s *scanner) abbreviatesMonth(word string) bool {
-	for name, month := range s.months {
-		if month == s.months[word] && len(name) > len(word) {
-			return true
-		}
-	}
-	return false
+	return s.shortMonths[strings.ToLower(lastWord(text))] != 0
 }
 
 // yearBehind parses the year behind a month.
@@ -412,13 +410,13 @@ func matchWeekday(s *scanner) match {
 		return match{}
 	}
 	dot := strings.HasPrefix(rest[n:], ".")
-	after := strings.TrimLeft(strings.TrimLeft(rest[n:], "."), " ,")
+	after := strings.TrimLeft(strings.TrimLeft(rest[n:], "."), " ,:")
 	beside := startsWithDigit(after) || s.lastEnd > 0 && s.behind(weekdayMatch)
 	if !beside && signSize(after, "-–") > 0 {
 		next := strings.TrimLeft(after, " -–")
 		_, beside = s.weekdays[strings.ToLower(next[:lettersAt(next)])]
 	}
-	if day.cautious && !dot && !beside {
+	if day.cautious && !beside && (!dot || startsSentence(s.before()) || isCapitalized(strings.TrimLeft(rest[n+1:], " "))) {
 		return match{}
 	}
 	name := day.name

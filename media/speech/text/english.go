@@ -19,6 +19,7 @@ func english() *language {
 		signs:           englishSigns(),
 		abbreviations:   englishAbbreviations(),
 		months:          englishMonths(),
+		shortMonths:     monthTable("jan feb mar apr - jun jul aug sep/sept oct nov dec"),
 		weekdays:        englishWeekdays(),
 		elisions:        wordSet("em tis twas cause til till n bout"),
 		numerals:        numeralFormat{suffixes: englishOrdinalSuffixes(), roman: englishRoman},
@@ -59,20 +60,18 @@ func britishEnglish() *language {
 var englishMonthNames = strings.Fields("none January February March April May June July August September October November December")
 
 func englishMonths() map[string]int {
-	return monthTable(englishMonthNames[1:], "jan feb mar apr may jun jul aug sep oct nov dec", map[string]int{"sept": 9})
+	return monthTable(strings.Join(englishMonthNames[1:], " "))
 }
 
-// monthTable returns the months by their names, their abbreviations and further spellings.
-func monthTable(names []string, short string, more map[string]int) map[string]int {
+// monthTable numbers words by their order. Words with "/" between them stand for one month; "-" stands for none.
+func monthTable(list string) map[string]int {
 	table := map[string]int{}
-	for i, name := range names {
-		table[strings.ToLower(name)] = i + 1
-	}
-	for i, name := range strings.Fields(short) {
-		table[name] = i + 1
-	}
-	for name, i := range more {
-		table[name] = i
+	for i, names := range strings.Fields(strings.ToLower(list)) {
+		for _, name := range strings.Split(names, "/") {
+			if name != "-" {
+				table[name] = i + 1
+			}
+		}
 	}
 	return table
 }
@@ -91,6 +90,7 @@ func englishWeekdays() map[string]weekday {
 func englishDates() dateFormat {
 	return dateFormat{
 		monthFirst: true,
+		slashes:    true,
 		joins:      []string{"of"},
 		speak: func(d date, c context) string {
 			spoken := englishMonthNames[d.month] + " " + englishOrdinal(uint64(d.day), form{})

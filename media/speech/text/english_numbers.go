@@ -116,7 +116,7 @@ func englishNumberFormat() numberFormat {
 			'⅓': {"one third", "and a third"}, '⅔': {"two thirds", "and two thirds"}, '⅛': {"one eighth", "and an eighth"},
 		},
 		scales: map[string]scale{
-			"k": {many: "thousand", one: "thousand"}, "K": {many: "thousand", one: "thousand"}, "thousand": {many: "thousand", one: "thousand"},
+			"k": {many: "thousand", one: "thousand", thousand: true}, "K": {many: "thousand", one: "thousand", thousand: true}, "thousand": {many: "thousand", one: "thousand"},
 			"M": {many: "million", one: "million"}, "m": {many: "million", one: "million"}, "mn": {many: "million", one: "million"},
 			"mm": {many: "million", one: "million"}, "million": {many: "million", one: "million"},
 			"B": {many: "billion", one: "billion"}, "bn": {many: "billion", one: "billion"}, "billion": {many: "billion", one: "billion"},

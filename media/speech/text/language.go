@@ -23,7 +23,8 @@ type language struct {
 	currencies         map[string]currency
 	signs              map[string]string // names of signs within text
 	abbreviations      abbreviations
-	months             map[string]int
+	months             map[string]int // full names
+	shortMonths        map[string]int // abbreviations without a period
 	weekdays           map[string]weekday
 	elisions           map[string]bool // words that begin with an apostrophe
 	numerals           numeralFormat
@@ -111,6 +112,7 @@ type vulgarFraction struct {
 type scale struct {
 	one, many string
 	gender    gender
+	thousand  bool // three zeros behind an integer
 }
 
 // unit is a unit of measurement.

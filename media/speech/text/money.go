@@ -255,7 +255,7 @@ func (l *language) withUnit(n number, g gender, c context) form {
 // perUnit speaks "/month" behind an amount.
 func (s *scanner) perUnit() match {
 	rest := s.rest()
-	if rest[0] != '/' || !s.behind(moneyMatch, numberMatch) || s.lastEnd != s.pos {
+	if rest[0] != '/' || !s.behind(moneyMatch, measureMatch) || s.lastEnd != s.pos {
 		return match{}
 	}
 	word := rest[1 : 1+lettersAt(rest[1:])]

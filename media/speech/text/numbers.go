@@ -120,6 +120,9 @@ func matchCardinal(s *scanner) match {
 	if strings.HasPrefix(rest[n.size:], "k") && !isWordRune(runeAfter(rest, n.size+1)) {
 		return match{n.size + 1, s.speakNumber(n, form{}) + " K", numberMatch}
 	}
+	if sc, size := s.scaleAt(rest[n.size:]); size > 3 && n.isCardinal() {
+		return match{n.size + size, s.speakScaled(n, sc), numberMatch}
+	}
 	f := form{}
 	if s.agree != nil && n.fraction == "" && n.isCardinal() {
 		f = s.agree(n.value(), s.around(n.size))
@@ -178,7 +181,7 @@ func signSize(s, signs string) int {
 func matchRange(s *scanner) match {
 	rest := s.rest()
 	size := signSize(rest, "-–—")
-	if size == 0 || !s.behind(numberMatch, yearMatch, dateMatch, timeMatch, moneyMatch, weekdayMatch) {
+	if size == 0 || !s.behind(numberMatch, measureMatch, yearMatch, dateMatch, timeMatch, moneyMatch, weekdayMatch) {
 		return match{}
 	}
 	after := strings.TrimLeft(rest[size:], " ")
@@ -190,7 +193,7 @@ func matchRange(s *scanner) match {
 	if !startsWithDigit(after) && !s.startsWithMoney(after) && !(s.behind(dateMatch, weekdayMatch) && (s.isMonth(word) || s.weekdays[strings.ToLower(word)].name != "")) {
 		return match{}
 	}
-	return match{len(rest) - len(after), " " + s.words.to + " ", otherMatch}
+	return match{len(rest) - len(after), " " + s.words.to + " ", s.last.kind}
 }
 
 // matchDottedNumber speaks versions, numbers of chapters and IP addresses.

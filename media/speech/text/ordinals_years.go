@@ -60,7 +60,7 @@ func (s *scanner) announcesYear() bool {
 		return false
 	}
 	between := strings.ToLower(strings.TrimSpace(s.text[s.lastEnd:s.pos]))
-	return between == "-" || between == "–" || s.yearCues["+"+between]
+	return between == "" || between == "-" || between == "–" || s.yearCues["+"+between]
 }
 
 // speakYearOrNumber speaks digits within a word: four digits are a year.

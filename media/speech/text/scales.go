@@ -12,7 +12,7 @@ func (l *language) scaleAt(s string) (scale, int) {
 		return scale{}, 0
 	}
 	size := len(s) - len(rest) + len(word)
-	if strings.HasPrefix(s[size:], ".") && len(word) > 1 && len(word) < 5 && !isSentenceEnd(s[size+1:]) {
+	if strings.HasPrefix(s[size:], ".") && len(word) > 1 && len(word) < 5 && strings.TrimLeft(s[size+1:], " ") != "" {
 		size++
 	}
 	if wordAfter(s, size) {
@@ -29,6 +29,10 @@ func isSentenceEnd(after string) bool {
 
 // speakScaled speaks a number with its scale.
 func (l *language) speakScaled(n number, sc scale) string {
+	if sc.thousand && n.fraction == "" {
+		n.integer += "000"
+		return l.speakNumber(n, form{gender: sc.gender})
+	}
 	word := sc.many
 	if !l.isPlural(n) {
 		word = sc.one

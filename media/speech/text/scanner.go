@@ -36,6 +36,7 @@ const (
 	dateMatch
 	timeMatch
 	moneyMatch
+	measureMatch // a number with a unit
 	weekdayMatch
 	phoneMatch
 )

@@ -77,10 +77,8 @@ func (s *scanner) punctuation(r rune) match {
 	switch {
 	case r == '.' && strings.HasPrefix(rest, ".."):
 		return match{size: len(rest) - len(strings.TrimLeft(rest, ".")), spoken: "."}
-	case r == ':' && wordBefore(s.text, s.pos) && wordAfter(rest, 1) && s.signs[":"] != "" && strings.HasPrefix(rest, ":"):
-		if strings.HasPrefix(rest[1:], "\\") {
-			return match{size: 1, spoken: " " + s.signs[":"] + " "}
-		}
+	case s.signs[":"] != "" && strings.HasPrefix(rest, ":\\"): // "C:\Data"
+		return match{size: 1, spoken: " " + s.signs[":"] + " "}
 	}
 	return match{}
 }
@@ -125,7 +123,7 @@ func (s *scanner) slash() match {
 		return m
 	}
 	rest := s.rest()
-	if s.words.per != "" && s.behind(numberMatch) && s.lastEnd == s.pos && startsWithDigit(rest[1:]) {
+	if s.words.per != "" && s.behind(measureMatch) && s.lastEnd == s.pos && startsWithDigit(rest[1:]) {
 		return match{size: 1, spoken: " " + s.words.per + " "}
 	}
 	return match{size: 1, spoken: " " + s.words.slash + " "}
@@ -138,7 +136,7 @@ func (s *scanner) comparison(sign string) match {
 	if !startsWithDigit(after) && !s.startsWithMoney(after) {
 		return match{}
 	}
-	between := s.behind(numberMatch, moneyMatch)
+	between := s.behind(numberMatch, measureMatch, moneyMatch)
 	word := ""
 	switch {
 	case sign == "~" || sign == "≈":

@@ -38,7 +38,7 @@ func matchMeasure(s *scanner) match {
 	after := rest[n.size:]
 	if hyphenated, ok := strings.CutPrefix(after, "-"); ok && s.hyphenatesUnits {
 		if u, size := s.unitAt(hyphenated); size > 0 && isLetter(runeAfter(hyphenated, 0)) {
-			return match{n.size + 1 + size, s.speakNumber(n, form{}) + "-" + u.one, numberMatch}
+			return match{n.size + 1 + size, s.speakNumber(n, form{}) + "-" + u.one, measureMatch}
 		}
 	}
 	u, size := s.unitAt(after)
@@ -50,7 +50,7 @@ func matchMeasure(s *scanner) match {
 	if strings.HasSuffix(rest[:size], ".") && isSentenceEnd(rest[size:]) {
 		size--
 	}
-	return match{size, s.speakNumber(n, s.withUnit(n, u.gender, c)) + " " + s.unitName(n, u, c), numberMatch}
+	return match{size, s.speakNumber(n, s.withUnit(n, u.gender, c)) + " " + s.unitName(n, u, c), measureMatch}
 }
 
 // unitName returns the name of the unit in the number and the case of the text.
@@ -92,7 +92,7 @@ func matchFactor(s *scanner) match {
 func (s *scanner) factor(size int) match {
 	rest := s.rest()
 	after := strings.TrimLeft(rest[size:], " ")
-	if !s.behind(numberMatch, moneyMatch) || !startsWithDigit(after) && !s.startsWithMoney(after) {
+	if !s.behind(numberMatch, measureMatch, moneyMatch) || !startsWithDigit(after) && !s.startsWithMoney(after) {
 		return match{}
 	}
 	word := s.words.times
