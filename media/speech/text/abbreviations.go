@@ -131,6 +131,7 @@ func (s *scanner) expand(a abbreviation, size int) match {
 			return match{}
 		}
 	case anywhere:
+		ends = isSentenceEnd(after) && s.sentenceStarts[strings.ToLower(firstWord(next))]
 	}
 	spoken := s.withCase(a, rest)
 	if strings.HasSuffix(rest[:size], ".") && (ends || next == "") && !strings.HasSuffix(spoken, ".") {
@@ -141,6 +142,12 @@ func (s *scanner) expand(a abbreviation, size int) match {
 
 // withCase returns the words with the capital that the language wants.
 func (s *scanner) withCase(a abbreviation, rest string) string {
+	if male, female, two := strings.Cut(a.spoken, "/"); two {
+		a.spoken = male
+		if s.feminineCues[strings.ToLower(lastWord(s.before()))] {
+			a.spoken = female
+		}
+	}
 	switch {
 	case a.spoken == "":
 		return ""

@@ -353,6 +353,9 @@ func matchMonth(s *scanner) match {
 		}
 		return match{n + dot + size, name + join + s.year(year), dateMatch}
 	}
+	if _, isWeekday := s.weekdays[strings.ToLower(rest[:n])]; isWeekday && startsWithDigit(strings.TrimLeft(rest[n+dot:], " ")) {
+		return match{}
+	}
 	if short && dot == 1 {
 		return match{n + s.closingDot(rest[n:]), s.dates.month(month, 0), dateMatch}
 	}

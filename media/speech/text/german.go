@@ -30,7 +30,7 @@ func german() *language {
 			"code lautet|durchwahl|postleitzahl|plz", "|"),
 		matchers: []rule{
 			matchGermanDuration, matchGermanHour, matchGermanPostalCode, matchGermanOrdinal, matchGermanMultiple, matchGermanDecade,
-			matchGermanHouseNumber, matchGermanStreet, matchGenderSign, matchGermanExtension,
+			houseNumber(strings.ToLower), matchGermanStreet, matchGenderSign, matchGermanExtension,
 		},
 		plates: germanPlate,
 	}

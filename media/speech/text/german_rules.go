@@ -170,16 +170,6 @@ func matchGermanDecade(s *scanner) match {
 	return match{n + len(ending), capitalize(germanYear(atoi(rest[:n]))) + ending, otherMatch}
 }
 
-// matchGermanHouseNumber speaks "12a".
-func matchGermanHouseNumber(s *scanner) match {
-	rest := s.rest()
-	n := digitsAt(rest)
-	if n == 0 || n > 3 || n >= len(rest) || rest[n] < 'a' || rest[n] > 'f' || wordAfter(rest, n+1) || wordBefore(s.text, s.pos) {
-		return match{}
-	}
-	return match{size: n + 1, spoken: s.speakNumber(number{integer: rest[:n]}, form{}) + " " + rest[n:n+1]}
-}
-
 // matchGermanStreet expands "Bahnhofstr."
 func matchGermanStreet(s *scanner) match {
 	rest := s.rest()

@@ -35,6 +35,7 @@ type language struct {
 	agreeOrdinal       func(f form, c context) form
 	unitFollowers      map[string]bool // words before which an attributive unit keeps its plural
 	hyphenatesUnits    bool            // "5-lb" is "five-pound"
+	feminineCues       map[string]bool // articles behind which the feminine of "doctor/doctora" is spoken
 	lowerAbbreviations bool            // abbreviations are expanded in lower case, except at the start of a sentence
 	sentenceStarts     map[string]bool // words that begin a sentence behind an abbreviation
 	lexicon            map[string]string

@@ -8,8 +8,13 @@ func (l *language) scaleAt(s string) (scale, int) {
 	rest := strings.TrimLeft(s, " ")
 	word := rest[:lettersAt(rest)]
 	sc, ok := l.numbers.scales[word]
-	if !ok || len(word) == 1 && len(rest) < len(s) {
+	if !ok {
 		return scale{}, 0
+	}
+	if len(word) == 1 && len(rest) < len(s) { // "3 M€", but not "3 m"
+		if _, currencySize := l.currencyAt(rest[1:]); currencySize == 0 {
+			return scale{}, 0
+		}
 	}
 	size := len(s) - len(rest) + len(word)
 	if strings.HasPrefix(s[size:], ".") && len(word) > 1 && len(word) < 5 && strings.TrimLeft(s[size+1:], " ") != "" {

@@ -52,7 +52,7 @@ type context struct{ before, after string }
 func digitRules() []rule {
 	return []rule{
 		matchAddress, matchISODate, matchNumericDate, matchWrittenDate, matchClock, matchPlate, matchDigitCue, matchPhone,
-		matchDottedNumber, matchAmount, matchMixedNumber, matchFraction, matchScore, matchMeasure, matchOrdinal,
+		matchAmount, matchDottedNumber, matchMixedNumber, matchFraction, matchScore, matchMeasure, matchOrdinal,
 		matchCode, matchYear, matchCardinal,
 	}
 }

@@ -1,0 +1,185 @@
+package text
+
+import "strings"
+
+var (
+	spanishOnes = strings.Fields("cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis " +
+		"diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete " +
+		"veintiocho veintinueve")
+	spanishTens     = strings.Fields("cero diez veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa")
+	spanishHundreds = strings.Fields("cero ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos")
+)
+
+// spanishCardinal returns a number below 10^15. The ones and the hundreds agree with a noun behind the number.
+func spanishCardinal(n uint64, f form) string {
+	if n == 0 {
+		return "cero"
+	}
+	var parts []string
+	for _, s := range []struct {
+		unit      uint64
+		one, many string
+	}{{1e12, "un billón", "billones"}, {1e6, "un millón", "millones"}} {
+		switch group := n / s.unit; {
+		case group == 1:
+			parts = append(parts, s.one)
+		case group > 1:
+			parts = append(parts, spanishBelowMillion(group, form{gender: masculine})+" "+s.many)
+		}
+		n %= s.unit
+	}
+	if n > 0 {
+		parts = append(parts, spanishBelowMillion(n, f))
+	}
+	return strings.Join(parts, " ")
+}
+
+func spanishBelowMillion(n uint64, f form) string {
+	var parts []string
+	switch thousands := n / 1000; {
+	case thousands == 1:
+		parts = append(parts, "mil")
+	case thousands > 1:
+		g := form{gender: masculine}
+		words := spanishBelowThousand(thousands, g)
+		if f.gender == feminine {
+			words = strings.ReplaceAll(words, "ientos", "ientas")
+		}
+		parts = append(parts, words+" mil")
+	}
+	if n %= 1000; n > 0 {
+		parts = append(parts, spanishBelowThousand(n, f))
+	}
+	return strings.Join(parts, " ")
+}
+
+func spanishBelowThousand(n uint64, f form) string {
+	var parts []string
+	if n == 100 {
+		return "cien"
+	}
+	if n > 100 {
+		hundred := spanishHundreds[n/100]
+		if f.gender == feminine {
+			hundred = strings.Replace(hundred, "ientos", "ientas", 1)
+		}
+		parts = append(parts, hundred)
+		n %= 100
+	}
+	switch {
+	case n == 0:
+	case n < 30:
+		parts = append(parts, spanishOne(spanishOnes[n], f))
+	case n%10 == 0:
+		parts = append(parts, spanishTens[n/10])
+	default:
+		parts = append(parts, spanishTens[n/10]+" y "+spanishOne(spanishOnes[n%10], f))
+	}
+	return strings.Join(parts, " ")
+}
+
+// spanishOne puts "uno" into the form before a noun.
+func spanishOne(word string, f form) string {
+	if !strings.HasSuffix(word, "uno") || f.gender == standalone {
+		return word
+	}
+	stem := strings.TrimSuffix(word, "uno")
+	switch {
+	case f.gender == feminine:
+		return stem + "una"
+	case stem != "":
+		return stem + "ún"
+	}
+	return "un"
+}
+
+// spanishOrdinal returns an ordinal below 1000.
+func spanishOrdinal(n uint64, f form) string {
+	ones := strings.Fields("- primero segundo tercero cuarto quinto sexto séptimo octavo noveno")
+	tens := strings.Fields("- décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo nonagésimo")
+	hundreds := strings.Fields("- centésimo ducentésimo tricentésimo cuadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo")
+	if n == 0 || n > 999 {
+		return spanishCardinal(n, f)
+	}
+	var parts []string
+	if n >= 100 {
+		parts = append(parts, hundreds[n/100])
+	}
+	switch rest := n % 100; {
+	case rest == 0:
+	case rest < 10:
+		parts = append(parts, ones[rest])
+	case rest == 11:
+		parts = append(parts, "undécimo")
+	case rest == 12:
+		parts = append(parts, "duodécimo")
+	case rest%10 == 0:
+		parts = append(parts, tens[rest/10])
+	case rest < 30: // one word without the accent of the first part
+		parts = append(parts, strings.NewReplacer("é", "e").Replace(tens[rest/10])+ones[rest%10])
+	default:
+		parts = append(parts, tens[rest/10], ones[rest%10])
+	}
+	for i, p := range parts {
+		if f.gender == feminine {
+			p = strings.TrimSuffix(p, "o") + "a"
+		}
+		if f.plural {
+			p += "s"
+		}
+		parts[i] = p
+	}
+	spoken := strings.Join(parts, " ")
+	if f.short && (strings.HasSuffix(spoken, "primero") || strings.HasSuffix(spoken, "tercero")) {
+		return strings.TrimSuffix(spoken, "o")
+	}
+	return spoken
+}
+
+func spanishNumberFormat() numberFormat {
+	million := scale{one: "millón", many: "millones", gender: masculine}
+	thousand := scale{one: "mil", many: "mil", thousand: true}
+	return numberFormat{
+		decimal:   ",",
+		thousands: ".' ",
+		fractions: map[string]string{
+			"1/2": "½", "1/3": "un tercio", "2/3": "dos tercios", "1/4": "un cuarto", "3/4": "tres cuartos", "1/7": "uno sobre siete",
+			"24/7": "veinticuatro siete",
+		},
+		vulgar: map[rune]vulgarFraction{
+			'½': {"½", "y medio"}, '¼': {"un cuarto", "y cuarto"}, '¾': {"tres cuartos", "y tres cuartos"}, '⅓': {"un tercio", "y un tercio"},
+			'⅔': {"dos tercios", "y dos tercios"},
+		},
+		scales: map[string]scale{"M": million, "MM": million, "millón": million, "millones": million, "k": thousand, "K": thousand, "mil": thousand},
+		phones: phoneFormat{
+			grouped: func(groups []string) bool { return isSpanishPhone(strings.Join(groups, "")) },
+			plain: func(digits string) []string {
+				if !isSpanishPhone(digits) {
+					return nil
+				}
+				return threes(digits)
+			},
+		},
+		mixed: romanceHalf("medio", "media", spanishCardinal, spanishGender),
+	}
+}
+
+// isSpanishPhone reports whether the digits are a telephone number of Spain.
+func isSpanishPhone(digits string) bool {
+	return len(digits) == 9 && digits[0] >= '6' && digits[0] <= '9'
+}
+
+// romanceHalf returns the rule for fractions of a language in which one half agrees with its noun.
+func romanceHalf(masculineHalf, feminineHalf string, cardinal func(uint64, form) string, genderOf func(string) gender) func(number, vulgarFraction, context) string {
+	return func(n number, f vulgarFraction, c context) string {
+		switch {
+		case n.integer != "":
+			return cardinal(n.value(), form{}) + " " + f.behind
+		case f.alone != "½":
+			return f.alone
+		case genderOf(firstWord(c.after)) == feminine:
+			return feminineHalf
+		}
+		return masculineHalf
+	}
+}
