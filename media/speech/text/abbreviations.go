@@ -106,13 +106,16 @@ func (s *scanner) expand(a abbreviation, size int) match {
 	next := strings.TrimLeft(after, " ")
 	word := lastWord(s.before())
 	ends := false
+	if s.isAddressWord(word) || s.isAddressWord(firstWord(next)) { // a part of an address that was spoken before
+		return match{}
+	}
 	switch a.when {
 	case beforeNumber:
 		if !startsWithDigit(next) && !(signSize(next, "#-") > 0 && startsWithDigit(next[1:])) {
 			return match{}
 		}
 	case beforeName:
-		if !isCapitalized(next) {
+		if !isCapitalized(strings.TrimLeft(next, "-")) || s.sentenceStarts[strings.ToLower(firstWord(next))] {
 			return match{}
 		}
 	case afterNumber:
@@ -138,6 +141,11 @@ func (s *scanner) expand(a abbreviation, size int) match {
 		spoken += "."
 	}
 	return match{size: size, spoken: spoken}
+}
+
+// isAddressWord reports whether the word names a sign of an address.
+func (l *language) isAddressWord(word string) bool {
+	return word != "" && l.lowerAbbreviations && (word == l.words.addressDot || word == l.words.at || word == l.words.slash)
 }
 
 // withCase returns the words with the capital that the language wants.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -356,7 +357,7 @@ func matchMonth(s *scanner) match {
 	if _, isWeekday := s.weekdays[strings.ToLower(rest[:n])]; isWeekday && startsWithDigit(strings.TrimLeft(rest[n+dot:], " ")) {
 		return match{}
 	}
-	if short && dot == 1 {
+	if short && dot == 1 && !(isSentenceEnd(rest[n+1:]) && slices.Contains(s.words.digits[:], strings.ToLower(rest[:n]))) {
 		return match{n + s.closingDot(rest[n:]), s.dates.month(month, 0), dateMatch}
 	}
 	return match{}
@@ -418,6 +419,9 @@ func matchWeekday(s *scanner) match {
 	if !beside && signSize(after, "-–") > 0 {
 		next := strings.TrimLeft(after, " -–")
 		_, beside = s.weekdays[strings.ToLower(next[:lettersAt(next)])]
+	}
+	if day.dated && !beside {
+		return match{}
 	}
 	if day.cautious && !beside && (!dot || startsSentence(s.before()) || isCapitalized(strings.TrimLeft(rest[n+1:], " "))) {
 		return match{}

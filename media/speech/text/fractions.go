@@ -19,7 +19,7 @@ func matchFraction(s *scanner) match {
 		if s.numbers.mixed != nil {
 			word = s.numbers.mixed(number{}, vulgarFraction{alone: word}, c)
 		}
-		return match{size, word, numberMatch}
+		return match{size + prefixGap(word, c), word, numberMatch}
 	}
 	first, second := number{integer: rest[:a]}, number{integer: rest[a+1 : size]}
 	if a == 4 && b == 2 && first.value() >= 1900 && first.value() < 2100 {
@@ -101,5 +101,13 @@ func matchVulgar(s *scanner) match {
 	if u, unitSize := s.unitAt(c.after); unitSize > 0 {
 		return match{size + unitSize, spoken + " " + u.one, numberMatch}
 	}
-	return match{size, spoken, numberMatch}
+	return match{size + prefixGap(spoken, c), spoken, numberMatch}
+}
+
+// prefixGap returns the size of the space that vanishes behind a prefix such as "demi-".
+func prefixGap(spoken string, c context) int {
+	if strings.HasSuffix(spoken, "-") && strings.HasPrefix(c.after, " ") {
+		return 1
+	}
+	return 0
 }

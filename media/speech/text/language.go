@@ -33,11 +33,14 @@ type language struct {
 	matchers           []rule                // rules of this language alone, before the shared ones
 	plates             func(rest string) int // the size of a number plate at the beginning of a text
 	agreeOrdinal       func(f form, c context) form
-	unitFollowers      map[string]bool // words before which an attributive unit keeps its plural
-	hyphenatesUnits    bool            // "5-lb" is "five-pound"
-	feminineCues       map[string]bool // articles behind which the feminine of "doctor/doctora" is spoken
-	lowerAbbreviations bool            // abbreviations are expanded in lower case, except at the start of a sentence
-	sentenceStarts     map[string]bool // words that begin a sentence behind an abbreviation
+	unitFollowers      map[string]bool        // words before which an attributive unit keeps its plural
+	hyphenatesUnits    bool                   // "5-lb" is "five-pound"
+	feminineCues       map[string]bool        // articles behind which the feminine of "doctor/doctora" is spoken
+	elision            bool                   // an apostrophe separates words: "l'avenue"
+	dropsBraces        bool                   // "{name}" is an unfilled placeholder
+	rangeWord          func(c context) string // nil: words.to
+	lowerAbbreviations bool                   // abbreviations are expanded in lower case, except at the start of a sentence
+	sentenceStarts     map[string]bool        // words that begin a sentence behind an abbreviation
 	lexicon            map[string]string
 	spacedMarks        bool // a space stands before ":" and "?"
 }
@@ -136,6 +139,7 @@ type currency struct {
 // weekday is a weekday that an abbreviation stands for.
 type weekday struct {
 	name     string
+	dated    bool // expand the abbreviation beside a date only
 	cautious bool // the abbreviation is a word too: expand it only with a period or beside a date
 }
 

@@ -7,15 +7,17 @@ import (
 
 // moneyFormat says how the language speaks amounts of money.
 type moneyFormat struct {
-	join       string                                           // between the major and the minor unit
-	bareMinor  bool                                             // the minor unit is a number without a name: "zwölf Euro fünfzig"
-	ofScale    string                                           // between a scale and the currency: "de "
-	per        map[string]string                                // what stands behind "/": "mo" → "per month"
-	rangeJoins []string                                         // words between two amounts of which only the last names the currency
-	rangeCues  []string                                         // phrases before the first of them
-	attribute  func(spoken string, a amount, c context) string  // nil: amounts have one form
-	zeroMarks  []string                                         // marks instead of the minor unit: ",-"
-	choose     func(symbol string, n number, raw string) string // the key of the currency of an ambiguous symbol
+	join        string                                           // between the major and the minor unit
+	bareMinor   bool                                             // the minor unit is a number without a name: "zwölf Euro fünfzig"
+	ofScale     string                                           // between a scale and the currency: "de "
+	ofVowel     string                                           // the same before a vowel: "d'"; "": ofScale
+	spacedCents bool                                             // cents may stand behind the currency: "19 € 90"
+	per         map[string]string                                // what stands behind "/": "mo" → "per month"
+	rangeJoins  []string                                         // words between two amounts of which only the last names the currency
+	rangeCues   []string                                         // phrases before the first of them
+	attribute   func(spoken string, a amount, c context) string  // nil: amounts have one form
+	zeroMarks   []string                                         // marks instead of the minor unit: ",-"
+	choose      func(symbol string, n number, raw string) string // the key of the currency of an ambiguous symbol
 }
 
 // amount is an amount of money.
@@ -114,8 +116,10 @@ func matchAmount(s *scanner) match {
 	after := rest[a.size:]
 	gap := len(after) - len(strings.TrimLeft(after, " "))
 	of := ""
-	if a.scaled && strings.HasPrefix(after[gap:], s.money.ofScale) {
-		of = s.money.ofScale
+	for _, word := range []string{s.money.ofScale, s.money.ofVowel} {
+		if a.scaled && word != "" && strings.HasPrefix(after[gap:], word) {
+			of = word
+		}
 	}
 	key, size := s.currencyAt(after[gap+len(of):])
 	if size == 0 || wordAfter(after, gap+len(of)+size) && !startsWithDigit(after[gap+len(of)+size:]) {
@@ -123,6 +127,9 @@ func matchAmount(s *scanner) match {
 	}
 	a.currency = s.currencies[key]
 	size += a.size + gap + len(of)
+	if s.money.spacedCents && len(rest) > size+2 && rest[size] == ' ' && digitsAt(rest[size+1:]) == 2 && a.n.fraction == "" && !wordAfter(rest, size+3) {
+		size++
+	}
 	if startsWithDigit(rest[size:]) { // "3€50"
 		n := digitsAt(rest[size:])
 		if n != 2 || a.n.fraction != "" {
@@ -230,18 +237,26 @@ func (l *language) speakMajor(a amount, c context) string {
 	if a.scaled {
 		spoken = l.speakScaled(n, a.scale)
 		if a.scale.many != "" && a.scale.gender != standalone {
-			name = l.money.ofScale + name
+			name = l.of(name)
 		}
 	} else {
 		spoken = l.speakNumber(n, l.withUnit(n, cur.gender, c))
 		if n.fraction == "" && len(n.integer) > 6 && strings.HasSuffix(n.integer, "000000") {
-			name = l.money.ofScale + name
+			name = l.of(name)
 		}
 	}
 	if a.unnamed {
 		return l.speakNumber(n, form{})
 	}
 	return spoken + " " + name
+}
+
+// of puts the preposition behind a scale before the name of a currency.
+func (l *language) of(name string) string {
+	if l.money.ofVowel != "" && strings.ContainsAny(name[:1], "aeiou") {
+		return l.money.ofVowel + name
+	}
+	return l.money.ofScale + name
 }
 
 // withUnit returns the agreement of a number with a unit or a currency.
@@ -255,15 +270,15 @@ func (l *language) withUnit(n number, g gender, c context) form {
 // perUnit speaks "/month" behind an amount.
 func (s *scanner) perUnit() match {
 	rest := s.rest()
-	if rest[0] != '/' || !s.behind(moneyMatch, measureMatch) || s.lastEnd != s.pos {
+	if rest[0] != '/' || !s.behind(moneyMatch, measureMatch, numberMatch) || s.lastEnd != s.pos {
 		return match{}
 	}
 	word := rest[1 : 1+lettersAt(rest[1:])]
 	phrase, ok := s.money.per[word]
-	if u, isUnit := s.units[word]; !ok && isUnit && s.words.per != "" {
+	if u, isUnit := s.units[word]; !ok && isUnit && s.words.per != "" && !s.behind(numberMatch) {
 		phrase, ok = s.words.per+" "+u.one, true
 	}
-	if !ok || word == "" && true {
+	if !ok {
 		return match{}
 	}
 	size := 1 + len(word)

@@ -193,7 +193,11 @@ func matchRange(s *scanner) match {
 	if !startsWithDigit(after) && !s.startsWithMoney(after) && !(s.behind(dateMatch, weekdayMatch) && (s.isMonth(word) || s.weekdays[strings.ToLower(word)].name != "")) {
 		return match{}
 	}
-	return match{len(rest) - len(after), " " + s.words.to + " ", s.last.kind}
+	to := s.words.to
+	if s.rangeWord != nil {
+		to = s.rangeWord(s.around(size))
+	}
+	return match{len(rest) - len(after), " " + to + " ", s.last.kind}
 }
 
 // matchDottedNumber speaks versions, numbers of chapters and IP addresses.

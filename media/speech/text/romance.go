@@ -7,6 +7,7 @@ type romanceDate struct {
 	names    []string
 	first    string // the first day of a month
 	cardinal func(uint64, form) string
+	year     func(int) string // nil: a cardinal
 	of       string
 	slashes  bool
 	lastDay  func(c context) string // between the days of a range
@@ -21,7 +22,10 @@ func romanceDates(r romanceDate) dateFormat {
 		}
 		return r.cardinal(uint64(n), form{})
 	}
-	year := func(n int) string { return r.cardinal(uint64(max(n, 0)), form{}) }
+	year := r.year
+	if year == nil {
+		year = func(n int) string { return r.cardinal(uint64(max(n, 0)), form{}) }
+	}
 	format := dateFormat{slashes: r.slashes, then: r.then}
 	if of := strings.TrimSpace(r.of); of != "" {
 		format.joins = []string{of, of + "l"}
@@ -55,7 +59,7 @@ func weekdayTable(pairs string) map[string]weekday {
 	days := map[string]weekday{}
 	words := strings.Fields(pairs)
 	for i := 0; i+1 < len(words); i += 2 {
-		days[words[i]] = weekday{name: words[i+1], cautious: true}
+		days[words[i]] = weekday{name: words[i+1], dated: true}
 	}
 	return days
 }

@@ -95,7 +95,7 @@ func replaceAll(text string, l *language) string {
 			continue
 		}
 		if isLetter(r) {
-			size = wordSize(text[s.pos:])
+			size = s.wordSize(text[s.pos:])
 		}
 		s.copy(size)
 	}
@@ -117,9 +117,12 @@ func (s *scanner) first(rules []rule) match {
 	return match{}
 }
 
-// wordSize returns the size of the word at the beginning of s with its apostrophes.
-func wordSize(s string) int {
+// wordSize returns the size of the word at the beginning of s with its apostrophes, unless they separate words.
+func (l *language) wordSize(s string) int {
 	size := lettersAt(s)
+	if l.elision {
+		return max(size, 1)
+	}
 	for size < len(s)-1 && s[size] == '\'' && isLetter(runeAfter(s, size+1)) {
 		size += 1 + lettersAt(s[size+1:])
 	}

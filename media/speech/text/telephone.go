@@ -4,13 +4,15 @@ import "strings"
 
 // phoneFormat says which digits without "+" are a telephone number of the country.
 type phoneFormat struct {
-	grouped func(groups []string) bool   // digits in groups; nil: none besides the common forms
-	plain   func(digits string) []string // the groups of digits without separators; nil result: not a telephone number
+	keepsTrunk bool                         // the trunk prefix in "(0)4" is spoken
+	grouped    func(groups []string) bool   // digits in groups; nil: none besides the common forms
+	plain      func(digits string) []string // the groups of digits without separators; nil result: not a telephone number
 }
 
 // phone is a telephone number in groups.
 type phone struct {
 	plus    bool
+	trunk   int  // the group behind "(0)"; 0: none
 	bracket bool // the first group stands in brackets
 	groups  []string
 	digits  int
@@ -35,6 +37,9 @@ func matchPhone(s *scanner) match {
 		return match{}
 	}
 	groups := p.groups
+	if p.trunk > 0 && p.trunk < len(groups) && s.numbers.phones.keepsTrunk {
+		groups[p.trunk] = "0" + groups[p.trunk]
+	}
 	if len(groups) == 1 {
 		if groups = threes(groups[0]); !p.plus {
 			groups = s.numbers.phones.plain(p.groups[0])
@@ -73,6 +78,8 @@ func parsePhone(s string) phone {
 		if !open || len(p.groups) == 0 || rest[:n] != "0" { // "(0)" behind a country code is not dialed
 			p.groups = append(p.groups, rest[:n])
 			p.digits += n
+		} else {
+			p.trunk = len(p.groups)
 		}
 		p.size += n
 		if open {
