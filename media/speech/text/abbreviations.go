@@ -18,7 +18,7 @@ const (
 	beforeName                    // only before a capital
 	afterNumber                   // only behind a number
 	afterName                     // only behind a capitalized word
-	attached                      // only directly before a letter or digit, or behind its word
+	saint                         // before a name, whose gender chooses the form
 )
 
 // abbreviation is a short form and the words that it stands for.
@@ -34,7 +34,7 @@ type abbreviations map[string][]abbreviation
 func parseAbbreviations(table string) abbreviations {
 	conditions := map[string]condition{
 		"": anywhere, "closing": closing, "number": beforeNumber, "name": beforeName, "behind number": afterNumber,
-		"behind name": afterName, "attached": attached,
+		"behind name": afterName, "saint": saint,
 	}
 	out := abbreviations{}
 	for row := range strings.Lines(table) {
@@ -129,10 +129,16 @@ func (s *scanner) expand(a abbreviation, size int) match {
 		ends = isSentenceEnd(after)
 	case closing:
 		ends = isSentenceEnd(after)
-	case attached:
-		if len(next) == 0 {
+	case saint:
+		name := firstWord(next)
+		if !isCapitalized(name) || len(name) < 3 {
 			return match{}
 		}
+		male, female, _ := strings.Cut(a.spoken, "/")
+		if strings.HasSuffix(name, "a") {
+			return match{size: size, spoken: female}
+		}
+		return match{size: size, spoken: male}
 	case anywhere:
 		ends = isSentenceEnd(after) && s.sentenceStarts[strings.ToLower(firstWord(next))]
 	}

@@ -234,7 +234,9 @@ func matchHashtag(s *scanner) match {
 		end = len(rest) - 1
 	}
 	var out strings.Builder
-	out.WriteString(s.words.hashtag + " ")
+	if !strings.EqualFold(lastWord(s.before()), s.words.hashtag) {
+		out.WriteString(s.words.hashtag + " ")
+	}
 	previous := ' '
 	for tag := rest[1 : 1+end]; tag != ""; {
 		if n := digitsAt(tag); n > 0 {

@@ -47,6 +47,9 @@ func codeSize(s string) int {
 // isCode reports whether segments with letters are written in capitals, or mix letters and digits. Lower-case words with
 // a number behind a hyphen are no codes.
 func isCode(code string) bool {
+	if a, b, ok := strings.Cut(code, "x"); ok && digitsAt(a) == len(a) && digitsAt(b) == len(b) && a != "" && b != "" {
+		return false // "3x2"
+	}
 	mixed, letters := false, false
 	for _, segment := range strings.FieldsFunc(code, func(r rune) bool { return r == '-' || r == '/' }) {
 		hasDigit := strings.ContainsAny(segment, "0123456789")

@@ -20,7 +20,7 @@ type inlineMarkup struct {
 // removeInlineMarkup removes links, footnote marks, emphasis, placeholders, quotation marks and emoji of a line. The
 // texts of links stay.
 func removeInlineMarkup(s string, l *language) string {
-	s = removePlaceholders(removeEmoji(replaceLinks(s)))
+	s = removePlaceholders(removeEmoji(replaceLinks(s)), l)
 	m := inlineMarkup{lang: l, text: s, lastStar: lastClosing(s, '*'), lastScore: lastClosing(s, '_')}
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -179,17 +179,32 @@ func isFootnote(s string) bool {
 	return s != "" && (s[0] == '^' || digitsAt(s) == len(s) && len(s) <= 3)
 }
 
-// removePlaceholders removes "{{name}}" with the space before it.
-func removePlaceholders(s string) string {
+// removePlaceholders removes "{{name}}" with the space before it, and "{name}" where the language reads it in the same
+// way.
+func removePlaceholders(s string, l *language) string {
+	s = removeBetween(s, "{{", "}}")
+	if l.dropsBraces {
+		s = removeBetween(s, "{", "}")
+	}
+	return s
+}
+
+// removeBetween removes short pieces between two marks and the space before them.
+func removeBetween(s, start, end string) string {
 	var out strings.Builder
 	for {
-		before, rest, found := strings.Cut(s, "{{")
-		name, after, closed := strings.Cut(rest, "}}")
-		if !found || !closed || strings.Contains(name, "{{") {
-			out.WriteString(s)
-			return out.String()
+		before, rest, found := strings.Cut(s, start)
+		name, _, closed := strings.Cut(rest[:min(len(rest), window)], end)
+		if !found || !closed || strings.Contains(name, start) {
+			out.WriteString(before)
+			if !found {
+				return out.String()
+			}
+			out.WriteString(start)
+			s = rest
+			continue
 		}
 		out.WriteString(strings.TrimRight(before, " "))
-		s = after
+		s = rest[len(name)+len(end):]
 	}
 }

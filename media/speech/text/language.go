@@ -30,6 +30,7 @@ type language struct {
 	numerals           numeralFormat
 	yearCues           map[string]bool       // words that announce a year
 	digitCues          []string              // phrases behind which a number is spoken digit by digit
+	groupCues          []string              // phrases behind which digits in groups are spoken digit by digit
 	matchers           []rule                // rules of this language alone, before the shared ones
 	plates             func(rest string) int // the size of a number plate at the beginning of a text
 	agreeOrdinal       func(f form, c context) form

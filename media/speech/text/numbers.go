@@ -251,7 +251,8 @@ func matchScore(s *scanner) match {
 
 // matchDigitCue speaks digit by digit behind phrases such as "ending in".
 func matchDigitCue(s *scanner) match {
-	if len(s.digitCues) == 0 || !hasCue(s.before(), s.digitCues) {
+	cued := hasCue(s.before(), s.digitCues)
+	if !cued && !hasCue(s.before(), s.groupCues) {
 		return match{}
 	}
 	rest := s.rest()
@@ -266,7 +267,7 @@ func matchDigitCue(s *scanner) match {
 		}
 		size++
 	}
-	if wordAfter(rest, size) || strings.HasPrefix(rest[size:], ":") || len(rest) > size+1 && strings.ContainsRune(".,/", rune(rest[size])) && startsWithDigit(rest[size+1:]) {
+	if !cued && len(groups) < 2 || wordAfter(rest, size) || strings.HasPrefix(rest[size:], ":") || len(rest) > size+1 && strings.ContainsRune(".,/", rune(rest[size])) && startsWithDigit(rest[size+1:]) {
 		return match{}
 	}
 	return match{size, strings.Join(groups, ", "), phoneMatch}

@@ -75,6 +75,8 @@ func matchSign(s *scanner) match {
 func (s *scanner) punctuation(r rune) match {
 	rest := s.rest()
 	switch {
+	case r == '\'' && startsWithDigit(rest[1:]) && !wordBefore(s.text, s.pos): // "'80"
+		return match{size: 1}
 	case r == '.' && strings.HasPrefix(rest, ".."):
 		return match{size: len(rest) - len(strings.TrimLeft(rest, ".")), spoken: "."}
 	case s.signs[":"] != "" && strings.HasPrefix(rest, ":\\"): // "C:\Data"
@@ -146,8 +148,11 @@ func (s *scanner) comparison(sign string) match {
 	case sign == ">" && !between:
 		word = s.words.greater
 	}
-	if word == "" {
+	switch {
+	case word == "":
 		return match{}
+	case strings.EqualFold(lastWord(s.before()), word): // "circa ~30"
+		return match{size: len(rest) - len(after)}
 	}
 	return match{len(rest) - len(after), word + " ", otherMatch}
 }

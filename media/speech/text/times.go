@@ -7,6 +7,7 @@ type clockFormat struct {
 	hourSigns    []string          // between hour and minute besides ":": "h" in "10h30"
 	suffixes     []string          // words and signs behind a time: "Uhr", "h", "horas"
 	hourSuffix   []string          // suffixes that make a time of an hour without minutes
+	dots         []string          // between hour and minute behind a cue; nil: a period
 	dotSuffix    bool              // "18.30" is a time before a suffix or behind a cue
 	cues         []string          // phrases behind which "12.30" is a time
 	dayHalves    map[string]string // "pm" → "p.m."
@@ -60,7 +61,7 @@ func matchClock(s *scanner) match {
 	t := parseClock(rest, append([]string{":"}, s.clock.hourSigns...)...)
 	dotted := false
 	if t.size == 0 && (s.clock.dotSuffix || hasCue(s.before(), s.clock.cues)) {
-		t = parseClock(rest, ".")
+		t = parseClock(rest, s.clock.dotSigns()...)
 		dotted = t.size > 0
 	}
 	if t.size == 0 {
@@ -84,6 +85,14 @@ func matchClock(s *scanner) match {
 		return match{t.size, s.clock.duration(t, c), timeMatch}
 	}
 	return match{t.size, s.clock.speak(t, c), timeMatch}
+}
+
+// dotSigns returns the signs between hour and minute that need a suffix or a cue.
+func (f clockFormat) dotSigns() []string {
+	if f.dots == nil {
+		return []string{"."}
+	}
+	return f.dots
 }
 
 // hourOnly parses an hour without minutes.
