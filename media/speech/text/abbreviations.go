@@ -166,7 +166,7 @@ func (s *scanner) withCase(a abbreviation, rest string) string {
 	case a.spoken == "":
 		return ""
 	case s.lowerAbbreviations:
-		if startsSentence(s.before()) && isCapitalized(rest) {
+		if s.atSentenceStart() && isCapitalized(rest) {
 			return capitalize(a.spoken)
 		}
 	case isCapitalized(rest) && !isCapitalized(a.short):

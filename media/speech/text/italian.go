@@ -28,7 +28,7 @@ func italian() *language {
 		lexicon:            map[string]string{"COVID-19": "COVID diciannove", "Covid-19": "Covid diciannove", "e/o": "e o", "H24": "H ventiquattro", "h24": "H ventiquattro"},
 		digitCues:          strings.Split("codice otp|otp|pin è|pin|codice è|codice di verifica è|termina con|termina in", "|"),
 		groupCues:          strings.Split("chiami|chiami il|chiami l'|chiamare il|numero|componga|componga il|codice|al", "|"),
-		matchers:           []rule{matchItalianOrdinal, matchFirstOfMonth, matchItalianHalfHour, houseNumber(strings.ToUpper)},
+		matchers:           []rule{matchItalianOrdinal, matchFirstOfMonth, halfHour("mezz'ora"), houseNumber(strings.ToUpper)},
 		plates:             italianPlate,
 		elision:            true,
 		dropsBraces:        true,

@@ -56,19 +56,6 @@ func matchFirstOfMonth(s *scanner) match {
 	return match{}
 }
 
-// matchItalianHalfHour speaks "1/2 h" and "½ h".
-func matchItalianHalfHour(s *scanner) match {
-	rest := s.rest()
-	for _, half := range []string{"1/2", "½"} {
-		after, ok := strings.CutPrefix(rest, half)
-		hour := strings.TrimLeft(after, " ")
-		if ok && strings.HasPrefix(hour, "h") && !wordAfter(hour, 1) && !wordBefore(s.text, s.pos) {
-			return match{len(rest) - len(hour) + 1, "mezz'ora", numberMatch}
-		}
-	}
-	return match{}
-}
-
 // italianRoman speaks Roman numerals as ordinals: behind names and chapters, and before nouns.
 func italianRoman(word string, n uint64, s *scanner) match {
 	rest := s.rest()

@@ -5,7 +5,7 @@ import "sync"
 // languages returns the languages by their tags.
 var languages = sync.OnceValue(func() map[string]*language {
 	known := map[string]*language{}
-	for _, l := range []*language{english(), britishEnglish(), german(), spanish(), french(), italian()} {
+	for _, l := range []*language{english(), britishEnglish(), german(), spanish(), french(), italian(), portuguese(), dutch()} {
 		known[l.tag] = l
 	}
 	return known

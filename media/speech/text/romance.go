@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // romanceDate gives the words of dates for languages that say "5 of December of 2026".
 type romanceDate struct {
@@ -64,12 +67,17 @@ func weekdayTable(pairs string) map[string]weekday {
 	return days
 }
 
+// isOrdinalMark reports whether an "e" behind digits makes an ordinal.
+func (l *language) isOrdinalMark(letter string) bool {
+	return letter == "e" && slices.ContainsFunc(l.numerals.suffixes, func(o ordinalSuffix) bool { return o.suffix == letter })
+}
+
 // houseNumber returns the rule for house numbers such as "12a".
 func houseNumber(letter func(string) string) rule {
 	return func(s *scanner) match {
 		rest := s.rest()
 		n := digitsAt(rest)
-		if n == 0 || n > 3 || n >= len(rest) || rest[n] < 'a' || rest[n] > 'f' || wordAfter(rest, n+1) || wordBefore(s.text, s.pos) {
+		if n == 0 || n > 3 || n >= len(rest) || rest[n] < 'a' || rest[n] > 'f' || s.isOrdinalMark(rest[n:n+1]) || wordAfter(rest, n+1) || wordBefore(s.text, s.pos) {
 			return match{}
 		}
 		return match{size: n + 1, spoken: s.speakNumber(number{integer: rest[:n]}, form{}) + " " + letter(rest[n:n+1])}

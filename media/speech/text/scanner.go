@@ -166,6 +166,15 @@ func (s *scanner) around(size int) context {
 	return context{before: s.before(), after: s.text[min(end, len(s.text)):min(end+window, len(s.text))]}
 }
 
+// atSentenceStart reports whether a sentence begins at the place of the scanner. The period of an abbreviation that was
+// expanded ends no sentence.
+func (s *scanner) atSentenceStart() bool {
+	if s.lastEnd > 0 && strings.HasSuffix(s.text[:s.lastEnd], ".") && strings.TrimLeft(s.text[s.lastEnd:s.pos], " ") == "" && !strings.HasSuffix(s.last.spoken, ".") {
+		return false
+	}
+	return startsSentence(s.before())
+}
+
 // behind reports whether the latest replacement is of the kind and ends at the place of the scanner, apart from spaces.
 func (s *scanner) behind(kinds ...matchKind) bool {
 	if s.lastEnd == 0 || strings.TrimLeft(s.text[s.lastEnd:s.pos], " ") != "" {

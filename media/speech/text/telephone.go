@@ -4,6 +4,7 @@ import "strings"
 
 // phoneFormat says which digits without "+" are a telephone number of the country.
 type phoneFormat struct {
+	plainCues  []string                     // phrases before digits without separators; nil: any place
 	keepsTrunk bool                         // the trunk prefix in "(0)4" is spoken
 	grouped    func(groups []string) bool   // digits in groups; nil: none besides the common forms
 	plain      func(digits string) []string // the groups of digits without separators; nil result: not a telephone number
@@ -151,7 +152,7 @@ func (s *scanner) isPhone(p phone) bool {
 	case p.plus:
 		return true
 	case len(p.groups) == 1:
-		return format.plain != nil && format.plain(p.groups[0]) != nil
+		return format.plain != nil && p.digits >= 9 && p.digits <= 11 && (format.plainCues == nil || hasCue(s.before(), format.plainCues)) && format.plain(p.groups[0]) != nil
 	case p.bracket, format.grouped != nil && format.grouped(p.groups):
 		return true
 	case isIPAddress(p):

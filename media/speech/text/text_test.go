@@ -27,7 +27,7 @@ func spokenForms(t testing.TB, language string) [][2]string {
 }
 
 func TestTextIsSpokenAsTheReaderExpects(t *testing.T) {
-	for _, language := range []string{"en", "de", "es", "fr", "it"} {
+	for _, language := range []string{"en", "de", "es", "fr", "it", "pt", "nl"} {
 		t.Run(language, func(t *testing.T) {
 			for _, row := range spokenForms(t, language) {
 				assert.Equal(t, row[1], text.Speakable(row[0], language), "input: %s", row[0])

@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // clockFormat says how the language writes and speaks clock times.
 type clockFormat struct {
@@ -8,6 +11,7 @@ type clockFormat struct {
 	suffixes     []string          // words and signs behind a time: "Uhr", "h", "horas"
 	hourSuffix   []string          // suffixes that make a time of an hour without minutes
 	dots         []string          // between hour and minute behind a cue; nil: a period
+	rangeJoins   []string          // words between two times of which only the second has a suffix
 	dotSuffix    bool              // "18.30" is a time before a suffix or behind a cue
 	cues         []string          // phrases behind which "12.30" is a time
 	dayHalves    map[string]string // "pm" → "p.m."
@@ -21,6 +25,7 @@ type clockTime struct {
 	hour, minute, second int
 	minutes, seconds     bool // the text has minutes, seconds
 	suffix               string
+	sign                 string // between hour and minute
 	half                 string // "a.m." or "p.m."
 	rangeStart           bool   // a time range ends in a half of the day
 	size                 int
@@ -40,6 +45,7 @@ func parseClock(s string, separators ...string) clockTime {
 		}
 		t.minute, t.minutes = atoi(rest[:2]), true
 		t.size = n + len(sep) + 2
+		t.sign = strings.TrimSpace(sep)
 		if tail := rest[2:]; len(tail) > 2 && tail[0] == ':' && digitsAt(tail[1:]) == 2 {
 			t.second, t.seconds = atoi(tail[1:3]), true
 			t.size += 3
@@ -71,7 +77,7 @@ func matchClock(s *scanner) match {
 		return match{}
 	}
 	s.addSuffix(&t)
-	if dotted && t.suffix == "" && !hasCue(s.before(), s.clock.cues) || !t.minutes && t.half == "" && !s.isHour(t.suffix) {
+	if dotted && t.suffix == "" && !hasCue(s.before(), s.clock.cues) && !s.startsDottedRange(rest[t.size:]) || !t.minutes && t.half == "" && !s.isHour(t.suffix) {
 		return match{}
 	}
 	if after := rest[t.size:]; wordAfter(after, 0) || len(after) > 1 && strings.ContainsRune(":.,/", rune(after[0])) && startsWithDigit(after[1:]) {
@@ -155,6 +161,20 @@ func (l *language) dayHalf(s string) (size int, half string) {
 		size++
 	}
 	return size + len(s) - len(rest), half
+}
+
+// startsDottedRange reports whether a range to a time with a suffix follows: "8.30 tot 19.00 uur".
+func (s *scanner) startsDottedRange(rest string) bool {
+	rest = strings.TrimLeft(rest, " ")
+	for _, join := range s.clock.rangeJoins {
+		if after, ok := strings.CutPrefix(rest, join); ok {
+			after = strings.TrimLeft(after, " ")
+			end := parseClock(after, s.clock.dotSigns()...)
+			suffix := strings.TrimLeft(after[end.size:], " ")
+			return end.size > 0 && slices.Contains(s.clock.suffixes, suffix[:lettersAt(suffix)])
+		}
+	}
+	return false
 }
 
 // startsHalfRange reports whether a range to a time with a half of the day follows: "12:00-1:00 PM".

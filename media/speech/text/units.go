@@ -96,7 +96,7 @@ func (s *scanner) factor(size int) match {
 		return match{}
 	}
 	word := s.words.times
-	if rest[:size] == "x" && s.words.by != "" {
+	if s.words.by != "" {
 		if n := s.parseNumber(after); n.size > 0 {
 			if _, unitSize := s.unitAt(after[n.size:]); unitSize > 0 {
 				word = s.words.by

@@ -1,0 +1,127 @@
+package text
+
+import "strings"
+
+var (
+	dutchOnes = strings.Fields("nul één twee drie vier vijf zes zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien " +
+		"achttien negentien")
+	dutchTens = strings.Fields("nul tien twintig dertig veertig vijftig zestig zeventig tachtig negentig")
+)
+
+// dutchCardinal returns a number below 10^15. A space stands behind the thousands.
+func dutchCardinal(n uint64, _ form) string {
+	if n == 0 {
+		return "nul"
+	}
+	var parts []string
+	for _, s := range []struct {
+		unit uint64
+		name string
+	}{{1e12, "biljoen"}, {1e9, "miljard"}, {1e6, "miljoen"}} {
+		if group := n / s.unit; group > 0 {
+			parts = append(parts, dutchBelowThousand(group)+" "+s.name)
+		}
+		n %= s.unit
+	}
+	switch thousands := n / 1000; {
+	case thousands == 1:
+		parts = append(parts, "duizend")
+	case thousands > 1:
+		parts = append(parts, dutchBelowThousand(thousands)+"duizend")
+	}
+	if n %= 1000; n > 0 {
+		parts = append(parts, dutchBelowThousand(n))
+	}
+	return strings.Join(parts, " ")
+}
+
+// dutchBelowThousand returns one word. The number one has its accent only alone.
+func dutchBelowThousand(n uint64) string {
+	if n == 1 {
+		return "één"
+	}
+	out := ""
+	if n >= 100 {
+		if n >= 200 {
+			out = dutchOnes[n/100]
+		}
+		out += "honderd"
+		n %= 100
+	}
+	ones := strings.ReplaceAll(dutchOnes[n%10], "é", "e")
+	switch {
+	case n == 0:
+		return out
+	case n == 1:
+		return out + "een"
+	case n < 20:
+		return out + dutchOnes[n]
+	case n%10 == 0:
+		return out + dutchTens[n/10]
+	case n%10 == 2 || n%10 == 3:
+		return out + ones + "ën" + dutchTens[n/10]
+	}
+	return out + ones + "en" + dutchTens[n/10]
+}
+
+func dutchYear(n int) string {
+	if n < 1100 || n > 1999 {
+		return dutchCardinal(uint64(max(n, 0)), form{})
+	}
+	return dutchBelowThousand(uint64(n/100)) + "honderd" + dutchBelowHundred(uint64(n%100))
+}
+
+// dutchBelowHundred returns a number as the end of a compound.
+func dutchBelowHundred(n uint64) string {
+	return strings.TrimPrefix(dutchBelowThousand(100+n), "honderd")
+}
+
+func dutchOrdinal(n uint64, _ form) string {
+	cardinal := dutchCardinal(n, form{})
+	special := map[uint64]string{1: "eerste", 3: "derde", 8: "achtste"}
+	switch last := n % 100; {
+	case special[last] != "":
+		word := dutchOnes[last]
+		if n > 1 && last == 1 {
+			word = "een"
+		}
+		return strings.TrimSuffix(cardinal, word) + special[last]
+	case last > 0 && last < 20:
+		return cardinal + "de"
+	}
+	return cardinal + "ste"
+}
+
+func dutchNumberFormat() numberFormat {
+	million, milliard := scale{one: "miljoen", many: "miljoen"}, scale{one: "miljard", many: "miljard"}
+	thousand := scale{one: "duizend", many: "duizend", thousand: true}
+	return numberFormat{
+		decimal:   ",",
+		thousands: ".' ",
+		fractions: map[string]string{
+			"1/2": "½", "1/3": "één derde", "2/3": "twee derde", "1/4": "één kwart", "3/4": "driekwart", "24/7": "vierentwintig zeven",
+		},
+		vulgar: map[rune]vulgarFraction{
+			'½': {"½", "en een half"}, '¼': {"één kwart", "en een kwart"}, '¾': {"driekwart", "en driekwart"}, '⅓': {"één derde", "en één derde"},
+			'⅔': {"twee derde", "en twee derde"},
+		},
+		scales: map[string]scale{
+			"mln": million, "miljoen": million, "M": million, "mrd": milliard, "mld": milliard, "miljard": milliard, "k": thousand, "K": thousand,
+		},
+		mixed: dutchMixed,
+	}
+}
+
+// dutchMixed speaks an integer with a fraction. One half is "half" before nouns with the article "het".
+func dutchMixed(n number, f vulgarFraction, c context) string {
+	noun := strings.ToLower(firstWord(c.after))
+	switch {
+	case n.integer != "":
+		return dutchCardinal(n.value(), form{}) + " " + f.behind
+	case f.alone != "½":
+		return f.alone
+	case noun == "" || wordSet("boek uur jaar kopje glas brood kilo pond ons etmaal stuk blik pak")[noun] || strings.HasSuffix(noun, "je"):
+		return "een half"
+	}
+	return "een halve"
+}
