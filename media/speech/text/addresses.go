@@ -31,10 +31,13 @@ func wordSet(words string) map[string]bool {
 
 // matchAddress speaks web addresses, e-mail addresses and file names.
 func matchAddress(s *scanner) match {
-	if before := runeBefore(s.text, s.pos); before == '@' || before == '.' {
+	if before := runeBefore(s.text, s.pos); isWordRune(before) || before == '@' || before == '.' || before == '_' {
 		return match{}
 	}
-	token := addressToken(s.text[s.pos:])
+	if token := addressToken(s.rest()); !strings.ContainsAny(token, ".@:") {
+		return match{}
+	}
+	token := addressToken(s.text[s.pos:min(len(s.text), s.pos+tagMost)])
 	if size, spoken := s.speakURL(token); size > 0 {
 		return match{size: size, spoken: spoken}
 	}

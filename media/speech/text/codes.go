@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// codeMost is the number of runes in a segment of a code.
+// codeMost is the number of bytes of the longest code.
 const codeMost = 60
 
 // matchCode speaks words of letters and digits sign by sign: "A1B2", "KX-4491", and accounts in groups.
@@ -32,7 +32,7 @@ func matchCode(s *scanner) match {
 // codeSize returns the size of segments of letters and digits with "-" or "/" between them.
 func codeSize(s string) int {
 	size := 0
-	for i, r := range s {
+	for i, r := range s[:min(len(s), codeMost)] {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			size = i + utf8.RuneLen(r)

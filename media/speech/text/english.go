@@ -25,6 +25,7 @@ func english() *language {
 		numerals:        numeralFormat{suffixes: englishOrdinalSuffixes(), roman: englishRoman},
 		yearCues:        wordSet("in since until till from by year of during after before around circa early late mid spring summer fall autumn winter +to +and +or +until"),
 		digitCues:       englishDigitCues(),
+		sentenceStarts:  wordSet("the it we you he she they this that there these those please does is are was were what when where how why if but and then i our your my his her its not let's anything to"),
 		hyphenatesUnits: true,
 		unitFollowers:   wordSet("wide long tall high deep thick of and or by to from in on at is are away"),
 		lexicon:         map[string]string{"COVID-19": "COVID nineteen", "Covid-19": "Covid nineteen", "24/7": "twenty-four seven"},

@@ -138,6 +138,13 @@ func matchGermanOrdinal(s *scanner) match {
 	return match{}
 }
 
+// germanOrdinalPeriod reports whether the period behind the number at s[at:] is the mark of an ordinal.
+func germanOrdinalPeriod(s *scanner) bool {
+	rest := s.rest()
+	n := digitsAt(rest)
+	return s.isMonth(firstWord(rest[min(n+1, len(rest)):])) || matchGermanOrdinal(s).size > n
+}
+
 // matchGermanMultiple speaks "2x", "3-fach" and "3fach".
 func matchGermanMultiple(s *scanner) match {
 	rest := s.rest()

@@ -42,6 +42,7 @@ type language struct {
 	rangeWord          func(c context) string // nil: words.to
 	lowerAbbreviations bool                   // abbreviations are expanded in lower case, except at the start of a sentence
 	sentenceStarts     map[string]bool        // words that begin a sentence behind an abbreviation
+	ordinalPeriod      func(s *scanner) bool  // whether the period behind the number at the place of the scanner ends no sentence
 	lexicon            map[string]string
 	spacedMarks        bool // a space stands before ":" and "?"
 }

@@ -273,9 +273,15 @@ func matchDigitCue(s *scanner) match {
 	return match{size, strings.Join(groups, ", "), phoneMatch}
 }
 
+// cueMost is the number of bytes before a number in which a cue is looked for.
+const cueMost = 64
+
 // hasCue reports whether the text ends in one of the phrases. A phrase begins at a word.
 func hasCue(before string, cues []string) bool {
-	before = strings.ToLower(strings.TrimRight(before, " *•"))
+	if len(cues) == 0 {
+		return false
+	}
+	before = strings.ToLower(strings.TrimRight(before[max(0, len(before)-cueMost):], " *•"))
 	for _, cue := range cues {
 		if strings.HasSuffix(before, cue) && !wordBefore(before, len(before)-len(cue)) {
 			return true

@@ -166,7 +166,7 @@ func (s *scanner) asterisk() match {
 	if startsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.behind(numberMatch) {
 		return match{size: 1, spoken: " " + s.words.times + " "}
 	}
-	if !wordBefore(s.text, s.pos) || wordAfter(rest, 1) {
+	if after := strings.TrimLeft(rest[1:], " "); !wordBefore(s.text, s.pos) && (len(after) < len(rest)-1 || after == "") {
 		return match{size: 1, spoken: " " + s.words.star + " "}
 	}
 	return match{size: 1}

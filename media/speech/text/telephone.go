@@ -10,6 +10,9 @@ type phoneFormat struct {
 	plain      func(digits string) []string // the groups of digits without separators; nil result: not a telephone number
 }
 
+// phoneDigitsMost is the number of digits of the longest telephone number with its prefixes.
+const phoneDigitsMost = 16
+
 // phone is a telephone number in groups.
 type phone struct {
 	plus    bool
@@ -28,35 +31,38 @@ func matchPhone(s *scanner) match {
 		return match{}
 	}
 	p := parsePhone(rest)
-	for len(p.groups) > 0 && !s.isPhone(p) {
-		if p.plus || len(p.groups) < 4 || p.digits < 7 {
-			return match{}
-		}
+	if len(p.groups) == 0 || !s.isPhone(p) {
 		return match{}
 	}
-	if len(p.groups) == 0 {
-		return match{}
-	}
+	return match{p.size, s.speakPhone(p), phoneMatch}
+}
+
+// speakPhone speaks the digits of a telephone number.
+func (l *language) speakPhone(p phone) string {
+	format := l.numbers.phones
 	groups := p.groups
-	if p.trunk > 0 && p.trunk < len(groups) && s.numbers.phones.keepsTrunk {
+	if p.trunk > 0 && p.trunk < len(groups) && format.keepsTrunk {
 		groups[p.trunk] = "0" + groups[p.trunk]
 	}
 	if len(groups) == 1 {
-		if groups = threes(groups[0]); !p.plus {
-			groups = s.numbers.phones.plain(p.groups[0])
+		groups = threes(p.groups[0])
+		if !p.plus && format.plain != nil {
+			if plain := format.plain(p.groups[0]); plain != nil {
+				groups = plain
+			}
 		}
 	}
 	spoken := make([]string, len(groups))
 	for i, g := range groups {
 		if spoken[i] = g; digitsAt(g) == len(g) {
-			spoken[i] = s.speakDigits(g)
+			spoken[i] = l.speakDigits(g)
 		}
 	}
 	words := strings.Join(spoken, ", ")
 	if p.plus {
-		words = s.words.plus + " " + words
+		words = l.words.plus + " " + words
 	}
-	return match{p.size, words, phoneMatch}
+	return words
 }
 
 // parsePhone parses groups of digits with one separator between them.
@@ -70,6 +76,9 @@ func parsePhone(s string) phone {
 		open := strings.HasPrefix(rest, "(")
 		rest = strings.TrimPrefix(rest, "(")
 		n := digitsAt(rest)
+		if p.digits > phoneDigitsMost {
+			return p
+		}
 		if n == 0 || open && !strings.HasPrefix(rest[n:], ")") {
 			break
 		}
@@ -141,7 +150,7 @@ func vanityWord(s string) string {
 
 // isPhone reports whether the groups are a telephone number and no other kind of number.
 func (s *scanner) isPhone(p phone) bool {
-	if after := runeAfter(s.rest(), p.size); p.digits < 7 || p.digits > 16 || isWordRune(after) {
+	if after := runeAfter(s.rest(), p.size); p.digits < 7 || p.digits > phoneDigitsMost || isWordRune(after) {
 		return p.plus && p.digits >= 3 && !isWordRune(runeAfter(s.rest(), p.size))
 	}
 	if rest := s.rest()[p.size:]; len(rest) > 1 && strings.ContainsRune(",:", rune(rest[0])) && startsWithDigit(rest[1:]) {
