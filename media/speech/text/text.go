@@ -13,6 +13,22 @@ import (
 // Speakable removes the markup, names the signs and keeps the digits.
 func Speakable(s, language string) string {
 	l := languageOf(language)
+	for range passesMost {
+		spoken := speakOnce(s, l)
+		if spoken == s {
+			break
+		}
+		s = spoken
+	}
+	return s
+}
+
+// passesMost limits the passes over a text. A second pass is needed where words of the first one complete a form, and it
+// makes the result of Speakable speakable: engines and caches may pass it through Speakable again.
+const passesMost = 4
+
+// speakOnce runs the stages: the text of each stage has fewer kinds of marks than the one before.
+func speakOnce(s string, l *language) string {
 	s = normalize(s)
 	s = removeReasoning(s)
 	s = removeCodeBlocks(s)
