@@ -104,49 +104,46 @@ func (s *scanner) expand(a abbreviation, size int) match {
 	rest := s.rest()
 	after := rest[size:]
 	next := strings.TrimLeft(after, " ")
-	word := lastWord(s.before())
-	ends := false
-	if s.isAddressWord(word) || s.isAddressWord(firstWord(next)) { // a part of an address that was spoken before
+	if s.isAddressWord(lastWord(s.before())) || s.isAddressWord(firstWord(next)) { // a part of an address that was spoken before
 		return match{}
 	}
-	switch a.when {
-	case beforeNumber:
-		if !startsWithDigit(next) && !(signSize(next, "#-") > 0 && startsWithDigit(next[1:])) {
-			return match{}
-		}
-	case beforeName:
-		if !isCapitalized(strings.TrimLeft(next, "-")) || s.sentenceStarts[strings.ToLower(firstWord(next))] {
-			return match{}
-		}
-	case afterNumber:
-		if !s.behind(numberMatch, measureMatch, otherMatch, yearMatch, dateMatch) {
-			return match{}
-		}
-	case afterName:
-		if !isCapitalized(word) && !s.behind(otherMatch) {
-			return match{}
-		}
-		ends = isSentenceEnd(after)
-	case closing:
-		ends = isSentenceEnd(after)
-	case saint:
-		name := firstWord(next)
-		if !isCapitalized(name) || len(name) < 3 {
-			return match{}
-		}
+	if !s.conditionHolds(a.when, next) {
+		return match{}
+	}
+	if a.when == saint {
 		male, female, _ := strings.Cut(a.spoken, "/")
-		if strings.HasSuffix(name, "a") {
+		if strings.HasSuffix(firstWord(next), "a") {
 			return match{size: size, spoken: female}
 		}
 		return match{size: size, spoken: male}
-	case anywhere:
-		ends = isSentenceEnd(after) && s.sentenceStarts[strings.ToLower(firstWord(next))]
+	}
+	ends := next == "" || isSentenceEnd(after) && s.sentenceStarts[strings.ToLower(firstWord(next))] && a.when == anywhere
+	if a.when == closing || a.when == afterName {
+		ends = isSentenceEnd(after)
 	}
 	spoken := s.withCase(a, rest)
-	if strings.HasSuffix(rest[:size], ".") && (ends || next == "") && !strings.HasSuffix(spoken, ".") {
+	if strings.HasSuffix(rest[:size], ".") && ends && !strings.HasSuffix(spoken, ".") {
 		spoken += "."
 	}
 	return match{size: size, spoken: spoken}
+}
+
+// conditionHolds reports whether an abbreviation is expanded before the text next.
+func (s *scanner) conditionHolds(c condition, next string) bool {
+	switch c {
+	case beforeNumber:
+		return startsWithDigit(next) || signSize(next, "#-") > 0 && startsWithDigit(next[1:])
+	case beforeName:
+		return isCapitalized(strings.TrimLeft(next, "-")) && !s.sentenceStarts[strings.ToLower(firstWord(next))]
+	case afterNumber:
+		return s.behind(numberMatch, measureMatch, otherMatch, yearMatch, dateMatch)
+	case afterName:
+		return isCapitalized(lastWord(s.before())) || s.behind(otherMatch)
+	case saint:
+		return isCapitalized(next) && len(firstWord(next)) > 2
+	case anywhere, closing:
+	}
+	return true
 }
 
 // isAddressWord reports whether the word names a sign of an address.

@@ -8,9 +8,8 @@ import (
 
 // addressFormat says how the language speaks web addresses.
 type addressFormat struct {
-	keepsPath    bool // a single path segment of letters is spoken behind a scheme too
-	spellsMixed  bool // a segment of letters and digits is spoken like a code
-	keepsNumbers bool // hashtags: reserved
+	keepsPath   bool // a single path segment of letters is spoken behind a scheme too
+	spellsMixed bool // a segment of letters and digits is spoken like a code
 }
 
 // domains are top-level domains of addresses that are written without a scheme.
@@ -19,11 +18,11 @@ var domains = wordSet(`com org net edu gov mil int info biz io app dev ai co me 
 	it sm va pt br ao nl dk se no fi pl cz sk hu ro bg gr tr ru ua jp cn kr sg hk swiss berlin wien cat bayern tel`)
 
 // fileEndings are the endings of file names that are spoken like addresses.
-var fileEndings = wordSet("pdf doc docx xls xlsx ppt pptx csv txt jpg jpeg png gif mp3 mp4 wav zip html htm xml json")
+var fileEndings = wordSet("pdf doc docx xls xlsx ppt pptx csv txt jpg jpeg png gif mp3 mp4 wav zip html htm xml json js md yaml")
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		set[w] = true
 	}
 	return set
@@ -231,6 +230,9 @@ func matchHashtag(s *scanner) match {
 	rest := s.rest()
 	if rest[0] != '#' || !isLetter(runeAfter(rest, 1)) {
 		return match{}
+	}
+	if code := rest[1 : 1+codeSize(rest[1:])]; strings.ContainsAny(code, "0123456789") && isCode(code) && strings.ToUpper(code) == code {
+		return match{size: 1, spoken: s.words.number + " "} // "#A-4471"
 	}
 	end := strings.IndexFunc(rest[1:], func(r rune) bool { return !isWordRune(r) && r != '_' })
 	if end < 0 {

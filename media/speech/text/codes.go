@@ -51,7 +51,7 @@ func isCode(code string) bool {
 		return false // "3x2"
 	}
 	mixed, letters := false, false
-	for _, segment := range strings.FieldsFunc(code, func(r rune) bool { return r == '-' || r == '/' }) {
+	for segment := range strings.FieldsFuncSeq(code, func(r rune) bool { return r == '-' || r == '/' }) {
 		hasDigit := strings.ContainsAny(segment, "0123456789")
 		hasLetter := strings.ContainsFunc(segment, unicode.IsLetter)
 		mixed = mixed || hasDigit && hasLetter
@@ -123,6 +123,19 @@ func (l *language) spellCode(code string) string {
 		}
 	}
 	return out.String()
+}
+
+// matchVersion separates the letter of a version such as "v2.3" from its number.
+func matchVersion(s *scanner) match {
+	rest := s.rest()
+	if rest[0]|0x20 != 'v' || wordBefore(s.text, s.pos) {
+		return match{}
+	}
+	n := digitsAt(rest[1:])
+	if n == 0 || len(rest) < n+3 || rest[1+n] != '.' || !startsWithDigit(rest[2+n:]) {
+		return match{}
+	}
+	return match{size: 1, spoken: "V"}
 }
 
 // matchPlate speaks the number plates of the country.

@@ -13,7 +13,6 @@ type dateFormat struct {
 	dayMark    string   // behind the day of a written date: "." in "3. Mai"
 	joins      []string // words between day, month and year: "de" in "5 de mayo de 2026"
 	between    []string // words between the days of a range: "bis" in "12. bis 15. September"
-	yearWords  bool     // a month and a year without a join are a date
 	speak      func(d date, c context) string
 	month      func(month, year int) string // "08/29"
 	then       func(c clockTime) string     // between date and time of a time stamp
@@ -27,7 +26,6 @@ type date struct {
 	day, month, year int
 	lastDay          int    // of a range of days
 	joint            string // the sign between day and lastDay
-	closing          bool   // a period that belongs to the date ends the sentence
 	ordinal          string // the ordinal mark behind the day
 	name             string // the month as the text writes it; \"\": an abbreviation or a number
 }
@@ -100,9 +98,6 @@ func fractionAndZone(s string) int {
 	return size
 }
 
-// formatInt returns n in digits.
-func formatInt(n int) string { return strconv.Itoa(n) }
-
 func atoi(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -144,10 +139,9 @@ func (s *scanner) shortDate(d date, size int, separator byte) match {
 	rest := s.rest()
 	switch {
 	case separator == '.' && s.dates.shortDots && strings.HasPrefix(rest[size:], ".") && d.valid() && !startsWithDigit(rest[size+1:]):
-		d.closing = isSentenceEnd(rest[size+1:])
 		size++
 		spoken := s.dates.speak(d, s.around(size))
-		if d.closing {
+		if isSentenceEnd(rest[size:]) {
 			spoken += "."
 		}
 		return match{size, spoken, dateMatch}

@@ -31,7 +31,7 @@ func dutch() *language {
 		},
 		digitCues: strings.Split("code|code is|pincode|pincode is|verificatiecode is|bel bij spoed|bel|belt u|burgerservicenummer|burgerservicenummer:|"+
 			"burgerservicenummer is|bsn|bsn:|eindigt op|eindigend op", "|"),
-		matchers:    []rule{timesRule("keer", standalone), matchDutchPostalCode, houseNumber(strings.ToUpper)},
+		rules:       []rule{timesRule("keer", standalone), matchDutchPostalCode, houseNumber(strings.ToUpper)},
 		rangeWord:   dutchRange,
 		dropsBraces: true,
 	}
@@ -43,7 +43,7 @@ func dutchWords() words {
 		decimal: "komma", dot: "punt", minus: "min", plus: "plus", to: "tot", score: "",
 		at: "apenstaartje", hyphen: "streepje", underscore: "underscore", slash: "slash", addressDot: "punt", hashtag: "hashtag",
 		checked: "klaar", unchecked: "open", times: "keer", by: "bij", about: "ongeveer", less: "kleiner dan", greater: "groter dan",
-		number: "nummer", star: "sterretje", pound: "hekje", per: "per", and: "en", over: "op",
+		number: "nummer", star: "sterretje", pound: "hekje", per: "per", over: "op",
 	}
 }
 
@@ -200,12 +200,12 @@ func dutchClock() clockFormat {
 		dotSuffix:  true,
 		rangeJoins: []string{"tot", "en", "-", "–"},
 		speak: func(t clockTime, _ context) string {
-			spoken := dutchCardinal(uint64(t.hour), form{}) + " uur"
+			spoken := dutchCardinal(int64(t.hour), form{}) + " uur"
 			if t.minute > 0 || t.second > 0 {
-				spoken += " " + dutchCardinal(uint64(t.minute), form{})
+				spoken += " " + dutchCardinal(int64(t.minute), form{})
 			}
 			if t.second > 0 {
-				spoken += " " + dutchCardinal(uint64(t.second), form{})
+				spoken += " " + dutchCardinal(int64(t.second), form{})
 			}
 			return spoken
 		},
@@ -213,7 +213,7 @@ func dutchClock() clockFormat {
 }
 
 // dutchRoman speaks numerals behind names and chapters, and numerals with an ordinal mark.
-func dutchRoman(word string, n uint64, s *scanner) match {
+func dutchRoman(word string, n int64, s *scanner) match {
 	after := s.rest()[len(word):]
 	previous := lastWord(s.before())
 	switch {

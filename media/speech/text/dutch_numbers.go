@@ -9,13 +9,13 @@ var (
 )
 
 // dutchCardinal returns a number below 10^15. A space stands behind the thousands.
-func dutchCardinal(n uint64, _ form) string {
+func dutchCardinal(n int64, _ form) string {
 	if n == 0 {
 		return "nul"
 	}
 	var parts []string
 	for _, s := range []struct {
-		unit uint64
+		unit int64
 		name string
 	}{{1e12, "biljoen"}, {1e9, "miljard"}, {1e6, "miljoen"}} {
 		if group := n / s.unit; group > 0 {
@@ -36,7 +36,7 @@ func dutchCardinal(n uint64, _ form) string {
 }
 
 // dutchBelowThousand returns one word. The number one has its accent only alone.
-func dutchBelowThousand(n uint64) string {
+func dutchBelowThousand(n int64) string {
 	if n == 1 {
 		return "één"
 	}
@@ -66,19 +66,19 @@ func dutchBelowThousand(n uint64) string {
 
 func dutchYear(n int) string {
 	if n < 1100 || n > 1999 {
-		return dutchCardinal(uint64(max(n, 0)), form{})
+		return dutchCardinal(int64(max(n, 0)), form{})
 	}
-	return dutchBelowThousand(uint64(n/100)) + "honderd" + dutchBelowHundred(uint64(n%100))
+	return dutchBelowThousand(int64(n/100)) + "honderd" + dutchBelowHundred(int64(n%100))
 }
 
 // dutchBelowHundred returns a number as the end of a compound.
-func dutchBelowHundred(n uint64) string {
+func dutchBelowHundred(n int64) string {
 	return strings.TrimPrefix(dutchBelowThousand(100+n), "honderd")
 }
 
-func dutchOrdinal(n uint64, _ form) string {
+func dutchOrdinal(n int64, _ form) string {
 	cardinal := dutchCardinal(n, form{})
-	special := map[uint64]string{1: "eerste", 3: "derde", 8: "achtste"}
+	special := map[int64]string{1: "eerste", 3: "derde", 8: "achtste"}
 	switch last := n % 100; {
 	case special[last] != "":
 		word := dutchOnes[last]

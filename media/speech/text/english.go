@@ -29,7 +29,7 @@ func english() *language {
 		hyphenatesUnits: true,
 		unitFollowers:   wordSet("wide long tall high deep thick of and or by to from in on at is are away"),
 		lexicon:         map[string]string{"COVID-19": "COVID nineteen", "Covid-19": "Covid nineteen", "24/7": "twenty-four seven"},
-		matchers:        []rule{matchFeetAndInches, matchEnglishDecade, matchHighway, matchHouseNumber, matchSaintOrStreet, matchQuarter},
+		rules:           []rule{matchFeetAndInches, matchEnglishDecade, matchHighway, matchHouseNumber, matchSaintOrStreet, matchQuarter, matchZIPCode, matchShortNumber},
 	}
 }
 
@@ -37,14 +37,14 @@ func english() *language {
 func britishEnglish() *language {
 	l := english()
 	l.tag = "en-GB"
-	l.cardinal = func(n uint64, f form) string { return englishWithAnd(n) }
-	l.ordinal = func(n uint64, f form) string { return ordinalOf(englishWithAnd(n)) }
+	l.cardinal = func(n int64, f form) string { return englishWithAnd(n) }
+	l.ordinal = func(n int64, f form) string { return ordinalOf(englishWithAnd(n)) }
 	l.dates.monthFirst = false
 	l.dates.joins = []string{"of"}
 	l.dates.speak = func(d date, c context) string {
-		day := ordinalOf(englishSmall(uint64(d.day)))
+		day := ordinalOf(englishSmall(int64(d.day)))
 		if d.lastDay > 0 {
-			day += " to the " + ordinalOf(englishSmall(uint64(d.lastDay)))
+			day += " to the " + ordinalOf(englishSmall(int64(d.lastDay)))
 		}
 		if !strings.HasSuffix(strings.ToLower(strings.TrimRight(c.before, " ")), "the") {
 			day = "the " + day
@@ -68,7 +68,7 @@ func englishMonths() map[string]int {
 func monthTable(list string) map[string]int {
 	table := map[string]int{}
 	for i, names := range strings.Fields(strings.ToLower(list)) {
-		for _, name := range strings.Split(names, "/") {
+		for name := range strings.SplitSeq(names, "/") {
 			if name != "-" {
 				table[name] = i + 1
 			}
@@ -94,9 +94,9 @@ func englishDates() dateFormat {
 		slashes:    true,
 		joins:      []string{"of"},
 		speak: func(d date, c context) string {
-			spoken := englishMonthNames[d.month] + " " + englishOrdinal(uint64(d.day), form{})
+			spoken := englishMonthNames[d.month] + " " + englishOrdinal(int64(d.day), form{})
 			if d.lastDay > 0 {
-				spoken += " to " + englishOrdinal(uint64(d.lastDay), form{})
+				spoken += " to " + englishOrdinal(int64(d.lastDay), form{})
 			}
 			if d.year > 0 {
 				spoken += ", " + englishYear(d.year)
@@ -117,7 +117,7 @@ func englishClock() clockFormat {
 	return clockFormat{
 		dayHalves: map[string]string{"am": "a.m.", "pm": "p.m."},
 		speak: func(t clockTime, c context) string {
-			hour := englishSmall(uint64(t.hour))
+			hour := englishSmall(int64(t.hour))
 			switch {
 			case t.seconds:
 				return hour + " " + englishMinutes(t.minute) + " " + englishMinutes(t.second) + withSpace(t.half)
@@ -148,9 +148,9 @@ func englishMinutes(n int) string {
 		return "zero"
 	}
 	if n < 10 {
-		return "oh " + englishSmall(uint64(n))
+		return "oh " + englishSmall(int64(n))
 	}
-	return englishSmall(uint64(n))
+	return englishSmall(int64(n))
 }
 
 func englishMoney() moneyFormat {
@@ -179,7 +179,7 @@ func englishAttribute(spoken string, a amount, c context) string {
 }
 
 func englishDigitCues() []string {
-	cues := strings.Split("ending in|ends in|ending with|code is|code:|code|pin is|pin|pin:|ext.|ext|extension|dial|passcode is|"+
+	cues := strings.Split("ending in|ends in|ending with|code is|code:|code|passcode|passcode:|meeting id|meeting id:|pin is|pin|pin:|ext.|ext|extension|dial|passcode is|"+
 		"password is|zip code|digits|last four|last four digits", "|")
 	for _, to := range []string{"HELP", "STOP", "START", "YES", "JOIN"} {
 		cues = append(cues, "text "+strings.ToLower(to)+" to")

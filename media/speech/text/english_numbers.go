@@ -13,7 +13,7 @@ var (
 )
 
 // englishSmall returns a number below 100.
-func englishSmall(n uint64) string {
+func englishSmall(n int64) string {
 	switch {
 	case n < 20:
 		return englishOnes[n]
@@ -23,13 +23,13 @@ func englishSmall(n uint64) string {
 	return englishTens[n/10] + "-" + englishOnes[n%10]
 }
 
-func englishCardinal(n uint64, _ form) string { return englishGroups(n, " ") }
+func englishCardinal(n int64, _ form) string { return englishGroups(n, " ") }
 
 // englishWithAnd returns the British form.
-func englishWithAnd(n uint64) string { return englishGroups(n, " and ") }
+func englishWithAnd(n int64) string { return englishGroups(n, " and ") }
 
 // englishGroups returns a number below 10^15. Join stands before the tens.
-func englishGroups(n uint64, join string) string {
+func englishGroups(n int64, join string) string {
 	if n < 100 {
 		return englishSmall(n)
 	}
@@ -59,15 +59,15 @@ func englishGroups(n uint64, join string) string {
 }
 
 // power returns base to the exponent.
-func power(base uint64, exponent int) uint64 {
-	n := uint64(1)
+func power(base int64, exponent int) int64 {
+	n := int64(1)
 	for range exponent {
 		n *= base
 	}
 	return n
 }
 
-func englishOrdinal(n uint64, _ form) string { return ordinalOf(englishCardinal(n, form{})) }
+func englishOrdinal(n int64, _ form) string { return ordinalOf(englishCardinal(n, form{})) }
 
 // ordinalOf turns the last word of a cardinal into an ordinal.
 func ordinalOf(cardinal string) string {
@@ -85,10 +85,10 @@ func ordinalOf(cardinal string) string {
 }
 
 func englishYear(n int) string {
-	century, rest := uint64(n/100), uint64(n%100)
+	century, rest := int64(n/100), int64(n%100)
 	switch {
 	case n < 1100 || n >= 2000 && n < 2010 || n > 2099:
-		return englishCardinal(uint64(max(n, 0)), form{})
+		return englishCardinal(int64(max(n, 0)), form{})
 	case rest == 0:
 		return englishSmall(century) + " hundred"
 	case rest < 10:
@@ -109,7 +109,7 @@ func englishNumberFormat() numberFormat {
 		phones:        englishPhones(),
 		fractions: map[string]string{
 			"1/2": "one half", "1/3": "one third", "2/3": "two thirds", "1/4": "one quarter", "3/4": "three quarters",
-			"1/7": "one over seven", "24/7": "twenty-four seven",
+			"1/7": "one over seven", "50/50": "fifty-fifty", "24/7": "twenty-four seven",
 		},
 		vulgar: map[rune]vulgarFraction{
 			'½': {"one half", "and a half"}, '¼': {"one quarter", "and a quarter"}, '¾': {"three quarters", "and three quarters"},

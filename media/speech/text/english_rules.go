@@ -35,7 +35,7 @@ func matchEnglishDecade(s *scanner) match {
 	size = len(rest) - len(after) + 1
 	spoken := englishYear(atoi(digits))
 	if n == 2 {
-		spoken = englishSmall(uint64(atoi(digits)))
+		spoken = englishSmall(int64(atoi(digits)))
 	}
 	if strings.HasSuffix(spoken, "y") {
 		spoken = strings.TrimSuffix(spoken, "y") + "ie"
@@ -97,7 +97,7 @@ func matchQuarter(s *scanner) match {
 var numberedNouns = wordSet("war bowl part chapter act phase type volume vol level stage class book section episode article title world grade mark")
 
 // englishRoman speaks a Roman numeral behind a noun or behind the name of a monarch.
-func englishRoman(word string, n uint64, s *scanner) match {
+func englishRoman(word string, n int64, s *scanner) match {
 	previous := lastWord(s.before())
 	switch {
 	case wordAfter(s.rest(), len(word)) || previous == "" || !strings.HasSuffix(s.before(), previous+" "):
@@ -108,4 +108,23 @@ func englishRoman(word string, n uint64, s *scanner) match {
 		return match{size: len(word), spoken: "the " + englishOrdinal(n, form{})}
 	}
 	return match{}
+}
+
+// matchZIPCode speaks the digits of a ZIP code behind the code of a state: "IL 60609".
+func matchZIPCode(s *scanner) match {
+	rest := s.rest()
+	state := lastWord(s.before())
+	if digitsAt(rest) != 5 || wordAfter(rest, 5) || len(state) != 2 || strings.ToUpper(state) != state || !strings.HasSuffix(s.before(), state+" ") {
+		return match{}
+	}
+	return match{5, s.speakDigits(rest[:5]), phoneMatch}
+}
+
+// matchShortNumber speaks the digits of 911 and similar numbers behind a verb of calling.
+func matchShortNumber(s *scanner) match {
+	rest := s.rest()
+	if digitsAt(rest) != 3 || wordAfter(rest, 3) || isMoreNumber(rest[3:]) || rest[1:3] != "11" && rest[:3] != "988" || !hasCue(s.before(), []string{"call", "dial", "text", "calling", "dialing"}) {
+		return match{}
+	}
+	return match{3, s.speakDigits(rest[:3]), phoneMatch}
 }

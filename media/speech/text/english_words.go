@@ -8,7 +8,7 @@ func englishWords() words {
 		decimal: "point", dot: "point", minus: "minus", plus: "plus", to: "to", score: "to",
 		at: "at", hyphen: "dash", underscore: "underscore", slash: "slash", addressDot: "dot", hashtag: "hashtag",
 		checked: "checked", unchecked: "unchecked", times: "times", by: "by", about: "about", less: "less than",
-		greater: "greater than", number: "number", star: "star", pound: "pound", per: "per", and: "and", over: "over",
+		greater: "greater than", number: "number", star: "star", stars: "stars", pound: "pound", per: "per", over: "over",
 	}
 }
 
@@ -17,7 +17,7 @@ func englishSigns() map[string]string {
 		"&": "and", "+": "plus", "=": "equals", "@": "at", "_": "underscore", "\\": "backslash", "<": "less than",
 		">": "greater than", "~": "about", "§": "section", "%": "percent", "‰": "per mille", "×": "times", "÷": "divided by",
 		"±": "plus or minus", "|": "bar", "^": "caret", "°": "degrees", "µ": "micro", "≤": "at most", "≥": "at least", "≈": "about",
-		"≠": "not equal to", "→": "to", "·": "times", "√": "root of", "∞": "infinity", "−": "minus", "stars": "stars",
+		"≠": "not equal to", "→": "to", "·": "times", "√": "root of", "∞": "infinity", "−": "minus",
 		"№": "number", "¶": "paragraph", "″": "inches", "′": "feet",
 	}
 }
@@ -58,7 +58,7 @@ func unitTable(table string) map[string]unit {
 		}
 		many, dativePlural, _ := strings.Cut(many, ", ")
 		u := unit{one: one, many: many, dative: dativePlural, gender: map[string]gender{"m": masculine, "f": feminine, "n": neuter}[g]}
-		for _, sign := range strings.Split(signs, " ") {
+		for sign := range strings.SplitSeq(signs, " ") {
 			units[strings.ReplaceAll(sign, "_", " ")] = u
 		}
 	}
@@ -109,12 +109,15 @@ func englishUnits() map[string]unit {
 		kHz = kilohertz
 		MHz = megahertz
 		GHz = gigahertz
-		ft ft. = foot, feet
+		ft ft. ′ = foot, feet
 		in. ″ = inch, inches
 		yd yd. yds = yard, yards
 		mi mi. = mile, miles
 		p = penny, pence
 	`)
+	amp := units["A"]
+	amp.spaced = true // "exit 12A"
+	units["A"] = amp
 	inch := units["in."]
 	inch.attributive = true
 	units["in."] = inch

@@ -16,10 +16,7 @@ func matchFraction(s *scanner) match {
 	}
 	c := s.around(size)
 	if word, ok := s.numbers.fractions[rest[:size]]; ok {
-		if s.numbers.mixed != nil {
-			word = s.numbers.mixed(number{}, vulgarFraction{alone: word}, c)
-		}
-		return match{size + prefixGap(word, c), word, numberMatch}
+		return s.speakFraction(vulgarFraction{alone: word}, size)
 	}
 	first, second := number{integer: rest[:a]}, number{integer: rest[a+1 : size]}
 	if a == 4 && b == 2 && first.value() >= 1900 && first.value() < 2100 {
@@ -92,14 +89,22 @@ func matchVulgar(s *scanner) match {
 	if !ok {
 		return match{}
 	}
-	size := len(string(r))
+	return s.speakFraction(f, len(string(r)))
+}
+
+// speakFraction speaks a fraction of the given size without an integer, and the unit behind it.
+func (s *scanner) speakFraction(f vulgarFraction, size int) match {
 	c := s.around(size)
+	u, unitSize := s.unitAt(c.after)
+	if unitSize > 0 {
+		c.after = " " + u.one
+	}
 	spoken := f.alone
 	if s.numbers.mixed != nil {
 		spoken = s.numbers.mixed(number{}, f, c)
 	}
-	if u, unitSize := s.unitAt(c.after); unitSize > 0 {
-		return match{size + unitSize, spoken + " " + u.one, numberMatch}
+	if unitSize > 0 {
+		return match{size + unitSize, spoken + c.after[prefixGap(spoken, c):], measureMatch}
 	}
 	return match{size + prefixGap(spoken, c), spoken, numberMatch}
 }

@@ -30,7 +30,7 @@ func french() *language {
 		lexicon:            map[string]string{"COVID-19": "COVID dix-neuf", "Covid-19": "Covid dix-neuf"},
 		yearCues:           wordSet("en depuis avant après année années jusqu'en dès vers +à +et +ou"),
 		digitCues:          strings.Split("code|code est|code de vérification est|code de sécurité est|code de confirmation est|code pin", "|"),
-		matchers:           []rule{matchFrenchDecade, matchFrenchArticle, matchDottedCapitals, matchSwissAmount, matchIncluded},
+		rules:              []rule{matchFrenchDecade, matchFrenchArticle, matchDottedCapitals, matchSwissAmount, matchIncluded},
 		elision:            true,
 		spacedMarks:        true,
 	}
@@ -45,7 +45,7 @@ func frenchWords() words {
 		decimal: "virgule", dot: "point", minus: "moins", plus: "plus", to: "à", score: "à",
 		at: "arobase", hyphen: "tiret", underscore: "tiret bas", slash: "slash", addressDot: "point", hashtag: "hashtag",
 		checked: "fait", unchecked: "à faire", times: "fois", by: "sur", about: "environ", less: "inférieur à",
-		greater: "supérieur à", number: "numéro", star: "étoile", pound: "dièse", per: "par", and: "et", over: "sur",
+		greater: "supérieur à", number: "numéro", star: "étoile", pound: "dièse", per: "par", over: "sur",
 	}
 }
 
@@ -209,15 +209,15 @@ func frenchClock() clockFormat {
 		suffixes:  []string{"min", "h"},
 		speak: func(t clockTime, _ context) string {
 			feminineForm := form{gender: feminine}
-			spoken := frenchCardinal(uint64(t.hour), feminineForm) + " heures"
+			spoken := frenchCardinal(int64(t.hour), feminineForm) + " heures"
 			if t.hour < 2 {
 				spoken = strings.TrimSuffix(spoken, "s")
 			}
 			if t.minute > 0 || t.second > 0 {
-				spoken += " " + frenchCardinal(uint64(t.minute), feminineForm)
+				spoken += " " + frenchCardinal(int64(t.minute), feminineForm)
 			}
 			if t.second > 0 {
-				spoken += " " + frenchCardinal(uint64(t.second), feminineForm)
+				spoken += " " + frenchCardinal(int64(t.second), feminineForm)
 			}
 			if t.suffix == "min" {
 				spoken += " minutes"

@@ -9,13 +9,13 @@ var (
 )
 
 // frenchCardinal returns a number below 10^15 in the traditional spelling. A final "un" agrees with a feminine noun.
-func frenchCardinal(n uint64, f form) string {
+func frenchCardinal(n int64, f form) string {
 	if n == 0 {
 		return "zéro"
 	}
 	var parts []string
 	for _, s := range []struct {
-		unit uint64
+		unit int64
 		name string
 	}{{1e12, "billion"}, {1e9, "milliard"}, {1e6, "million"}} {
 		switch group := n / s.unit; {
@@ -43,7 +43,7 @@ func frenchCardinal(n uint64, f form) string {
 }
 
 // frenchBelowThousand returns a number below 1000. "Cents" and "vingts" take their "s" at the end of the number only.
-func frenchBelowThousand(n uint64, end bool) string {
+func frenchBelowThousand(n int64, end bool) string {
 	var parts []string
 	if n >= 100 {
 		if n >= 200 {
@@ -82,7 +82,7 @@ func frenchBelowThousand(n uint64, end bool) string {
 
 // frenchYear returns a year: a final "quatre-vingt" has no "s".
 func frenchYear(n int) string {
-	spoken := frenchCardinal(uint64(max(n, 0)), form{})
+	spoken := frenchCardinal(int64(max(n, 0)), form{})
 	if strings.HasSuffix(spoken, "vingts") {
 		return strings.TrimSuffix(spoken, "s")
 	}
@@ -90,7 +90,7 @@ func frenchYear(n int) string {
 }
 
 // frenchOrdinal returns an ordinal. The form's ending distinguishes "second" and "deuxième".
-func frenchOrdinal(n uint64, f form) string {
+func frenchOrdinal(n int64, f form) string {
 	spoken := ""
 	switch {
 	case n == 1 && f.gender == feminine:

@@ -27,7 +27,7 @@ func frenchGender(noun string) gender {
 }
 
 // frenchRoman speaks numerals behind names and chapters as cardinals, and numerals with an ordinal mark.
-func frenchRoman(word string, n uint64, s *scanner) match {
+func frenchRoman(word string, n int64, s *scanner) match {
 	rest := s.rest()
 	after := rest[len(word):]
 	previous := lastWord(s.before())

@@ -30,7 +30,7 @@ func german() *language {
 		ordinalPeriod:  germanOrdinalPeriod,
 		digitCues: strings.Split("notruf ist|notruf|polizei|feuerwehr|wählen sie die|endet auf|endziffern|pin ist|pin|pin:|code ist|code|"+
 			"code lautet|durchwahl|postleitzahl|plz", "|"),
-		matchers: []rule{
+		rules: []rule{
 			matchGermanDuration, matchGermanHour, matchGermanPostalCode, matchGermanOrdinal, matchGermanMultiple, matchGermanDecade,
 			houseNumber(strings.ToLower), matchGermanStreet, matchGenderSign, matchGermanExtension,
 		},
@@ -44,7 +44,7 @@ func germanWords() words {
 		decimal: "Komma", dot: "Punkt", minus: "minus", plus: "plus", to: "bis", score: "zu",
 		at: "at", hyphen: "Bindestrich", underscore: "Unterstrich", slash: "Schrägstrich", addressDot: "Punkt", hashtag: "Hashtag",
 		checked: "erledigt", unchecked: "offen", times: "mal", about: "etwa", less: "kleiner als", greater: "größer als",
-		number: "Nummer", star: "Stern", pound: "Raute", per: "pro", and: "und",
+		number: "Nummer", star: "Stern", pound: "Raute", per: "pro",
 	}
 }
 
@@ -232,13 +232,13 @@ func germanDates() dateFormat {
 		},
 		speak: func(d date, c context) string {
 			f := form{ending: germanEnding(c.before)}
-			spoken := germanOrdinal(uint64(d.day), f)
+			spoken := germanOrdinal(int64(d.day), f)
 			if d.lastDay > 0 {
 				join := "bis"
 				if strings.Trim(d.joint, " /") == "" || strings.Contains(d.joint, "und") {
 					join = "und"
 				}
-				spoken += " " + join + " " + germanOrdinal(uint64(d.lastDay), f)
+				spoken += " " + join + " " + germanOrdinal(int64(d.lastDay), f)
 			}
 			name := d.name
 			if name == "" {
@@ -259,12 +259,12 @@ func germanClock() clockFormat {
 		hourSuffix: []string{"Uhr"},
 		dotSuffix:  true,
 		speak: func(t clockTime, _ context) string {
-			spoken := germanCardinal(uint64(t.hour), form{gender: neuter}) + " Uhr"
+			spoken := germanCardinal(int64(t.hour), form{gender: neuter}) + " Uhr"
 			if t.minute > 0 || t.seconds {
-				spoken += " " + germanCardinal(uint64(t.minute), form{})
+				spoken += " " + germanCardinal(int64(t.minute), form{})
 			}
 			if t.seconds {
-				spoken += " " + germanCardinal(uint64(t.second), form{})
+				spoken += " " + germanCardinal(int64(t.second), form{})
 			}
 			return spoken
 		},

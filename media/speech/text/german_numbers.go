@@ -10,7 +10,7 @@ var (
 )
 
 // germanCardinal returns a number below 10^15. Only the number one has a gender and a case.
-func germanCardinal(n uint64, f form) string {
+func germanCardinal(n int64, f form) string {
 	if n == 1 {
 		return germanOne(f)
 	}
@@ -37,19 +37,19 @@ func germanOne(f form) string {
 		return "ein" + f.ending
 	case f.gender == standalone:
 		return "eins"
-	case f.gender == feminine && f.kase == dative:
+	case f.gender == feminine && f.grammaticalCase == dative:
 		return "einer"
 	case f.gender == feminine:
 		return "eine"
-	case f.kase == dative:
+	case f.grammaticalCase == dative:
 		return "einem"
-	case f.gender == masculine && f.kase == accusative:
+	case f.gender == masculine && f.grammaticalCase == accusative:
 		return "einen"
 	}
 	return "ein"
 }
 
-func germanBelowMillion(n uint64) string {
+func germanBelowMillion(n int64) string {
 	out := ""
 	if n >= 1000 {
 		out = germanPart(n/1000) + "tausend"
@@ -71,12 +71,16 @@ func germanBelowMillion(n uint64) string {
 }
 
 // germanPart returns a number as the first part of a compound: "ein", not "eins".
-func germanPart(n uint64) string {
-	return strings.TrimSuffix(germanBelowMillion(n), "s") + map[bool]string{true: "s"}[n%100 == 6]
+func germanPart(n int64) string {
+	words := germanBelowMillion(n)
+	if n%100 == 1 {
+		return strings.TrimSuffix(words, "s")
+	}
+	return words
 }
 
 // germanOrdinal returns an ordinal with the ending of the form.
-func germanOrdinal(n uint64, f form) string {
+func germanOrdinal(n int64, f form) string {
 	ending := f.ending
 	if ending == "" {
 		ending = "e"
@@ -96,13 +100,13 @@ func germanOrdinal(n uint64, f form) string {
 
 func germanYear(n int) string {
 	if n < 1100 || n > 1999 {
-		return germanCardinal(uint64(max(n, 0)), form{})
+		return germanCardinal(int64(max(n, 0)), form{})
 	}
-	rest := germanBelowMillion(uint64(n % 100))
+	rest := germanBelowMillion(int64(n % 100))
 	if n%100 == 0 {
 		rest = ""
 	}
-	return germanPart(uint64(n/100)) + "hundert" + rest
+	return germanPart(int64(n/100)) + "hundert" + rest
 }
 
 func germanNumberFormat() numberFormat {
@@ -154,7 +158,10 @@ func germanMixed(n number, f vulgarFraction, c context) string {
 }
 
 // germanOver speaks a fraction, or two numbers with a slash that are none, such as "24/7".
-func germanOver(a, b uint64, _ context) string {
+func germanOver(a, b int64, _ context) string {
+	if b > 99 {
+		return germanCardinal(a, form{}) + " Schrägstrich " + germanCardinal(b, form{})
+	}
 	if a >= b || b < 3 || b > 12 {
 		return germanCardinal(a, form{}) + " " + germanCardinal(b, form{})
 	}

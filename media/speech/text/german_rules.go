@@ -1,6 +1,7 @@
 package text
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -43,18 +44,18 @@ func hasAnySuffix(s string, suffixes ...string) bool {
 
 // germanUnitForm gives the number one before a unit its case: the accusative within a sentence.
 func germanUnitForm(n number, g gender, c context) form {
-	f := form{gender: g, kase: accusative}
+	f := form{gender: g, grammaticalCase: accusative}
 	switch before := strings.TrimRight(c.before, " "); {
 	case germanDatives[strings.ToLower(lastWord(before))]:
-		f.kase = dative
+		f.grammaticalCase = dative
 	case startsSentence(before) || strings.HasSuffix(before, ":"):
-		f.kase = nominative
+		f.grammaticalCase = nominative
 	}
 	return f
 }
 
 // germanAgreement gives the number one the gender and the case of the noun behind it.
-func germanAgreement(n uint64, c context) form {
+func germanAgreement(n int64, c context) form {
 	noun := firstWord(c.after)
 	switch {
 	case n != 1 || !strings.HasPrefix(c.after, " "):
@@ -69,11 +70,11 @@ func germanAgreement(n uint64, c context) form {
 	if words := strings.Fields(phrase); len(words) > 0 {
 		last := words[len(words)-1]
 		if germanDatives[last] {
-			f.kase = dative
+			f.grammaticalCase = dative
 		}
 		for _, w := range words {
 			if last == "und" && germanDatives[w] {
-				f.kase = dative
+				f.grammaticalCase = dative
 			}
 		}
 	}
@@ -116,7 +117,7 @@ func matchGermanOrdinal(s *scanner) match {
 	noun := firstWord(after)
 	ending := germanEnding(s.before())
 	determined := ending != "er"
-	value := uint64(atoi(rest[:n]))
+	value := int64(atoi(rest[:n]))
 	switch {
 	case after != "" && after[0] != ' ' && after[0] != ',' && after[0] != '?':
 		return match{}
@@ -152,7 +153,7 @@ func matchGermanMultiple(s *scanner) match {
 	if n == 0 || n > 6 || rest[0] == '0' {
 		return match{}
 	}
-	value := uint64(atoi(rest[:n]))
+	value := int64(atoi(rest[:n]))
 	if strings.HasPrefix(rest[n:], "x ") && isLetter(runeAfter(rest, n+2)) {
 		return match{n + 1, germanPart(value) + "mal", otherMatch}
 	}
@@ -210,7 +211,7 @@ func matchGermanDuration(s *scanner) match {
 	}
 	var parts []string
 	for i, name := range []string{"min", "s"} {
-		if n := (number{integer: formatInt([]int{t.hour, t.minute}[i])}); n.integer != "0" {
+		if n := (number{integer: strconv.Itoa([]int{t.hour, t.minute}[i])}); n.integer != "0" {
 			u := s.units[name]
 			parts = append(parts, s.speakNumber(n, form{gender: u.gender})+" "+s.unitName(n, u, context{}))
 		}
@@ -261,7 +262,7 @@ func matchGermanExtension(s *scanner) match {
 }
 
 // germanRoman speaks the numeral behind the name of a ruler.
-func germanRoman(word string, n uint64, s *scanner) match {
+func germanRoman(word string, n int64, s *scanner) match {
 	previous := lastWord(s.before())
 	after := s.rest()[len(word):]
 	if !strings.HasPrefix(after, ".") || !strings.HasSuffix(s.before(), previous+" ") || !isCapitalized(previous) || n > 30 {

@@ -113,6 +113,9 @@ func (m *inlineMarkup) apostrophe(before, after rune, rest string) {
 	case isWordRune(before) && m.singleQuoted:
 		m.singleQuoted = false
 		return
+	case unicode.IsDigit(before):
+		m.out.WriteRune('′')
+		return
 	case isWordRune(before): // the plural of a genitive, or an elision
 	case unicode.IsLetter(after) && !m.lang.elisions[strings.ToLower(firstWord(rest))]:
 		m.singleQuoted = true

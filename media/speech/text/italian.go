@@ -12,7 +12,7 @@ func italian() *language {
 		money:              italianMoney(),
 		cardinal:           italianCardinal,
 		ordinal:            italianOrdinal,
-		year:               func(n int) string { return italianCardinal(uint64(max(n, 0)), form{}) },
+		year:               func(n int) string { return italianCardinal(int64(max(n, 0)), form{}) },
 		agree:              agreeWithNoun(italianGender, italianFunctionWords),
 		units:              italianUnits(),
 		unitsBefore:        map[string]string{"km": "chilometro"},
@@ -28,7 +28,7 @@ func italian() *language {
 		lexicon:            map[string]string{"COVID-19": "COVID diciannove", "Covid-19": "Covid diciannove", "e/o": "e o", "H24": "H ventiquattro", "h24": "H ventiquattro"},
 		digitCues:          strings.Split("codice otp|otp|pin è|pin|codice è|codice di verifica è|termina con|termina in", "|"),
 		groupCues:          strings.Split("chiami|chiami il|chiami l'|chiamare il|numero|componga|componga il|codice|al", "|"),
-		matchers:           []rule{matchItalianOrdinal, matchFirstOfMonth, halfHour("mezz'ora"), houseNumber(strings.ToUpper)},
+		rules:              []rule{matchItalianOrdinal, matchFirstOfMonth, halfHour("mezz'ora"), houseNumber(strings.ToUpper)},
 		plates:             italianPlate,
 		elision:            true,
 		dropsBraces:        true,
@@ -57,7 +57,7 @@ func italianWords() words {
 		decimal: "virgola", dot: "punto", minus: "meno", plus: "più", to: "a", score: "a",
 		at: "chiocciola", hyphen: "trattino", underscore: "trattino basso", slash: "barra", addressDot: "punto", hashtag: "hashtag",
 		checked: "fatto", unchecked: "da fare", times: "per", by: "per", about: "circa", less: "minore di", greater: "maggiore di",
-		number: "numero", star: "asterisco", pound: "cancelletto", per: "al", and: "e", over: "barra",
+		number: "numero", star: "asterisco", pound: "cancelletto", per: "al", over: "barra",
 	}
 }
 
@@ -226,12 +226,12 @@ func italianClock() clockFormat {
 		cues: []string{"alle", "dalle", "delle", "ore", "le", "entro le", "h", "h."},
 		dots: []string{".", ","},
 		speak: func(t clockTime, _ context) string {
-			hour := italianCardinal(uint64(t.hour), form{gender: feminine})
+			hour := italianCardinal(int64(t.hour), form{gender: feminine})
 			if t.minute > 0 || t.second > 0 {
-				hour += " e " + italianCardinal(uint64(t.minute), form{})
+				hour += " e " + italianCardinal(int64(t.minute), form{})
 			}
 			if t.second > 0 {
-				hour += " e " + italianCardinal(uint64(t.second), form{})
+				hour += " e " + italianCardinal(int64(t.second), form{})
 			}
 			return hour
 		},

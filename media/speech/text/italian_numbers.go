@@ -9,7 +9,7 @@ var (
 )
 
 // italianCardinal returns a number below 10^15. The number one agrees with a noun behind the number.
-func italianCardinal(n uint64, f form) string {
+func italianCardinal(n int64, f form) string {
 	switch {
 	case n == 0:
 		return "zero"
@@ -18,7 +18,7 @@ func italianCardinal(n uint64, f form) string {
 	}
 	var parts []string
 	for _, s := range []struct {
-		unit      uint64
+		unit      int64
 		one, many string
 	}{{1e12, "un bilione", "bilioni"}, {1e9, "un miliardo", "miliardi"}, {1e6, "un milione", "milioni"}} {
 		switch group := n / s.unit; {
@@ -50,7 +50,7 @@ func italianOne(f form) string {
 }
 
 // italianBelowMillion returns one word. A final "tre" has an accent.
-func italianBelowMillion(n uint64) string {
+func italianBelowMillion(n int64) string {
 	if n == 3 {
 		return "tre"
 	}
@@ -68,7 +68,7 @@ func italianBelowMillion(n uint64) string {
 	return out
 }
 
-func italianBelowThousand(n uint64) string {
+func italianBelowThousand(n int64) string {
 	out := ""
 	if n >= 100 {
 		if n >= 200 {
@@ -96,10 +96,10 @@ func italianBelowThousand(n uint64) string {
 	return out + tens + italianOnes[ones]
 }
 
-func italianOrdinal(n uint64, f form) string {
+func italianOrdinal(n int64, f form) string {
 	first := strings.Fields("zeresimo primo secondo terzo quarto quinto sesto settimo ottavo nono decimo")
 	spoken := ""
-	if n < uint64(len(first)) {
+	if n < int64(len(first)) {
 		spoken = first[n]
 	} else {
 		spoken = strings.Replace(italianCardinal(n, form{}), "mila", "mill", 1)

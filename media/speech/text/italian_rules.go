@@ -37,14 +37,14 @@ func matchItalianOrdinal(s *scanner) match {
 	if n.size == 0 || n.fraction != "" || !n.isCardinal() || !hasMark || strings.HasSuffix(s.before(), "-") {
 		return match{}
 	}
-	if strings.HasPrefix(mark, " ") && isLetter(runeAfter(mark, 1)) || strings.HasPrefix(mark, ",") && strings.HasSuffix(s.before(), "il ") || italianBeforeVerb(s.before()) {
+	if strings.HasPrefix(mark, " ") && isLetter(runeAfter(mark, 1)) || behindItalianArticle(s.before()) {
 		return match{n.size + len("°"), italianOrdinal(n.value(), form{gender: masculine}), otherMatch}
 	}
 	return match{}
 }
 
-// italianBeforeVerb reports whether an article before the number makes it an ordinal.
-func italianBeforeVerb(before string) bool {
+// behindItalianArticle reports whether an article stands before the number, which makes the number an ordinal.
+func behindItalianArticle(before string) bool {
 	return strings.HasSuffix(before, "il ") || strings.HasSuffix(before, "Il ")
 }
 
@@ -57,7 +57,7 @@ func matchFirstOfMonth(s *scanner) match {
 }
 
 // italianRoman speaks Roman numerals as ordinals: behind names and chapters, and before nouns.
-func italianRoman(word string, n uint64, s *scanner) match {
+func italianRoman(word string, n int64, s *scanner) match {
 	rest := s.rest()
 	after := rest[len(word):]
 	previous := lastWord(s.before())

@@ -11,11 +11,11 @@ type language struct {
 	money   moneyFormat
 	address addressFormat
 
-	cardinal func(n uint64, f form) string
-	ordinal  func(n uint64, f form) string
+	cardinal func(n int64, f form) string
+	ordinal  func(n int64, f form) string
 	year     func(n int) string
 	unitForm func(n number, g gender, c context) form // agreement of a number with a unit or currency behind it
-	agree    func(n uint64, c context) form           // agreement of a number with the words around it
+	agree    func(n int64, c context) form            // agreement of a number with the words around it
 	plural   func(n number) bool                      // nil: everything but 1
 
 	units              map[string]unit
@@ -31,7 +31,7 @@ type language struct {
 	yearCues           map[string]bool       // words that announce a year
 	digitCues          []string              // phrases behind which a number is spoken digit by digit
 	groupCues          []string              // phrases behind which digits in groups are spoken digit by digit
-	matchers           []rule                // rules of this language alone, before the shared ones
+	rules              []rule                // rules of this language alone, before the shared ones
 	plates             func(rest string) int // the size of a number plate at the beginning of a text
 	agreeOrdinal       func(f form, c context) form
 	unitFollowers      map[string]bool        // words before which an attributive unit keeps its plural
@@ -66,12 +66,11 @@ const (
 
 // form is the agreement of a number with its noun.
 type form struct {
-	gender   gender
-	kase     grammaticalCase
-	plural   bool
-	short    bool   // the short form before a noun: "primer"
-	ending   string // the ending of an ordinal, where the language has several
-	singular bool   // the unit stands in the singular
+	gender          gender
+	grammaticalCase grammaticalCase
+	plural          bool
+	short           bool   // the short form before a noun: "primer"
+	ending          string // the ending of an ordinal, where the language has several
 }
 
 // words are the words that rules insert.
@@ -89,8 +88,8 @@ type words struct {
 	about, less, greater          string // before a number
 	number                        string // "#" before a number
 	star, pound                   string // keys of a telephone
+	stars                         string // "*" behind a number
 	per                           string // "/" between units
-	and                           string
 	over                          string // between the parts of a fraction
 }
 
@@ -98,14 +97,13 @@ type words struct {
 type numberFormat struct {
 	decimal       string // the decimal sign
 	thousands     string // signs between groups of three digits
-	dotParts      bool   // the parts of "2.5.1" are cardinals; otherwise digits of decimals
 	addressDigits bool   // the parts of an IP address are spoken digit by digit
 	fractions     map[string]string
 	vulgar        map[rune]vulgarFraction
 	scales        map[string]scale
 	phones        phoneFormat
 	mixed         func(n number, f vulgarFraction, c context) string
-	over          func(a, b uint64, c context) string
+	over          func(a, b int64, c context) string
 }
 
 // vulgarFraction is the spoken form of a sign such as "½".
@@ -126,7 +124,7 @@ type unit struct {
 	one, many   string
 	dative      string // the plural behind prepositions; "": many
 	gender      gender
-	attached    bool // only directly behind the number
+	spaced      bool // only behind a space
 	attributive bool // singular before a noun: "eleven inch paper"
 }
 

@@ -15,6 +15,6 @@ var languages = sync.OnceValue(func() map[string]*language {
 var fallback = sync.OnceValue(func() *language {
 	l := english()
 	return &language{
-		tag: "und", words: l.words, signs: l.signs, address: l.address, numbers: numberFormat{decimal: "."},
+		tag: "und", words: l.words, signs: l.signs, currencies: l.currencies, numbers: numberFormat{decimal: "."},
 	}
 })

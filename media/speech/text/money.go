@@ -69,12 +69,13 @@ func matchCurrencyFirst(s *scanner) match {
 		return match{}
 	}
 	size = len(rest) - len(after) + a.size
+	isSign := len(key) == 1
 	if s.money.choose != nil {
 		key = s.money.choose(key, a.n, after[:a.size])
 	}
 	a.currency = s.currencies[key]
 	for _, code := range []string{" MXN", " USD", " CA", " CAD", " US", " AUD", " ARS", " COP", " CLP"} { // "$20 MXN" names its currency twice
-		if strings.HasPrefix(rest[size:], code) && !wordAfter(rest, size+len(code)) && len(key) == 1 {
+		if strings.HasPrefix(rest[size:], code) && !wordAfter(rest, size+len(code)) && isSign {
 			if cur, ok := s.currencies[code[1:]]; ok {
 				a.currency = cur
 			}
@@ -274,14 +275,15 @@ func (s *scanner) perUnit() match {
 		return match{}
 	}
 	word := rest[1 : 1+lettersAt(rest[1:])]
+	size := 1 + len(word)
 	phrase, ok := s.money.per[word]
-	if u, isUnit := s.units[word]; !ok && isUnit && s.words.per != "" && !s.behind(numberMatch) {
+	if u, unitSize := s.unitAt(rest[1:]); !ok && unitSize > 0 && s.words.per != "" && !s.behind(numberMatch) {
 		phrase, ok = s.words.per+" "+u.one, true
+		size = 1 + unitSize
 	}
 	if !ok {
 		return match{}
 	}
-	size := 1 + len(word)
 	if strings.HasPrefix(rest[size:], ".") && !isSentenceEnd(rest[size+1:]) {
 		size++
 	}

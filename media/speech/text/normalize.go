@@ -23,7 +23,7 @@ func normalizeRune(r rune) rune {
 		return r
 	case r == '\u2010' || r == '\u2011':
 		return '-'
-	case r == '\u2012' || r == '\u2212' && false:
+	case r == '\u2012':
 		return '–'
 	case unicode.IsSpace(r) || unicode.IsControl(r):
 		return ' '

@@ -17,8 +17,8 @@ type number struct {
 }
 
 // value returns the integer.
-func (n number) value() uint64 {
-	v, err := strconv.ParseUint(n.integer, 10, 64)
+func (n number) value() int64 {
+	v, err := strconv.ParseInt(n.integer, 10, 64)
 	if err != nil {
 		return 0
 	}

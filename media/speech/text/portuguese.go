@@ -12,7 +12,7 @@ func portuguese() *language {
 		money:              portugueseMoney(),
 		cardinal:           portugueseCardinal,
 		ordinal:            portugueseOrdinal,
-		year:               func(n int) string { return portugueseCardinal(uint64(max(n, 0)), form{}) },
+		year:               func(n int) string { return portugueseCardinal(int64(max(n, 0)), form{}) },
 		agree:              agreeWithNoun(portugueseGender, portugueseFunctionWords),
 		plural:             pluralFromTwo,
 		units:              portugueseUnits(),
@@ -28,7 +28,7 @@ func portuguese() *language {
 		sentenceStarts:     wordSet("depois então mas e não o a os as um uma eu ele ela nós você já se quando também por para é está foi"),
 		lexicon:            map[string]string{"COVID-19": "COVID dezenove", "Covid-19": "Covid dezenove", "e/ou": "e ou", "s/n": "sem número"},
 		digitCues:          strings.Split("código otp|otp|senha|senha é|pin|pin é|código é|código|código de verificação é|código postal|cep|cpf|termina em|final", "|"),
-		matchers:           []rule{timesRule("vezes", feminine), halfHour("meia hora"), matchPortugueseRatio, matchCompanyNumber, houseNumber(strings.ToUpper)},
+		rules:              []rule{timesRule("vezes", feminine), halfHour("meia hora"), matchPortugueseRatio, matchCompanyNumber, houseNumber(strings.ToUpper)},
 		elision:            true,
 		dropsBraces:        true,
 		rangeWord:          articleRange(map[string]string{"das": "às"}, "a"),
@@ -41,7 +41,7 @@ func portugueseWords() words {
 		decimal: "vírgula", dot: "ponto", minus: "menos", plus: "mais", to: "a", score: "a",
 		at: "arroba", hyphen: "hífen", underscore: "underline", slash: "barra", addressDot: "ponto", hashtag: "hashtag",
 		checked: "feito", unchecked: "pendente", times: "por", by: "por", about: "cerca de", less: "menor que", greater: "maior que",
-		number: "número", star: "asterisco", pound: "jogo da velha", per: "por", and: "e", over: "sobre",
+		number: "número", star: "asterisco", pound: "jogo da velha", per: "por", over: "sobre",
 	}
 }
 
@@ -211,17 +211,20 @@ func portugueseClock() clockFormat {
 		hourSigns: []string{"h"},
 		suffixes:  []string{"min", "horas", "hs", "h"},
 		speak: func(t clockTime, _ context) string {
-			spoken := portugueseCardinal(uint64(t.hour), form{gender: feminine})
+			spoken := portugueseCardinal(int64(t.hour), form{gender: feminine})
 			switch {
 			case t.minute > 0 || t.second > 0:
-				spoken += " e " + portugueseCardinal(uint64(t.minute), form{})
+				spoken += " e " + portugueseCardinal(int64(t.minute), form{})
 			case t.hour == 0:
 				return spoken + " horas"
-			case t.sign == "h" || t.suffix != "":
-				return spoken + map[bool]string{true: " hora", false: " horas"}[t.hour == 1]
+			case t.sign != "h" && t.suffix == "":
+			case t.hour == 1:
+				return spoken + " hora"
+			default:
+				return spoken + " horas"
 			}
 			if t.second > 0 {
-				spoken += " e " + portugueseCardinal(uint64(t.second), form{})
+				spoken += " e " + portugueseCardinal(int64(t.second), form{})
 			}
 			return spoken
 		},

@@ -10,13 +10,13 @@ var (
 )
 
 // portugueseCardinal returns a number below 10^15. One, two and the hundreds agree with a noun behind the number.
-func portugueseCardinal(n uint64, f form) string {
+func portugueseCardinal(n int64, f form) string {
 	if n == 0 {
 		return "zero"
 	}
 	out := ""
 	for _, s := range []struct {
-		unit      uint64
+		unit      int64
 		one, many string
 	}{{1e12, "um trilhão", "trilhões"}, {1e9, "um bilhão", "bilhões"}, {1e6, "um milhão", "milhões"}} {
 		switch group := n / s.unit; {
@@ -42,7 +42,7 @@ func portugueseCardinal(n uint64, f form) string {
 	return strings.TrimSpace(out)
 }
 
-func portugueseBelowThousand(n uint64, f form) string {
+func portugueseBelowThousand(n int64, f form) string {
 	var parts []string
 	if n == 100 {
 		return "cem"
@@ -70,7 +70,7 @@ func portugueseBelowThousand(n uint64, f form) string {
 }
 
 // portugueseOrdinal returns an ordinal up to 1000.
-func portugueseOrdinal(n uint64, f form) string {
+func portugueseOrdinal(n int64, f form) string {
 	ones := strings.Fields("- primeiro segundo terceiro quarto quinto sexto sétimo oitavo nono")
 	tens := strings.Fields("- décimo vigésimo trigésimo quadragésimo quinquagésimo sexagésimo septuagésimo octogésimo nonagésimo")
 	hundreds := strings.Fields("- centésimo ducentésimo tricentésimo quadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo")

@@ -36,7 +36,7 @@ func portugueseOrdinalSuffixes() []ordinalSuffix {
 }
 
 // portugueseRoman speaks a numeral as an ordinal up to ten, otherwise as a cardinal.
-func portugueseRoman(word string, n uint64, s *scanner) match {
+func portugueseRoman(word string, n int64, s *scanner) match {
 	previous := lastWord(strings.TrimRight(s.before(), ". "))
 	numbered := wordSet("século séc capítulo tomo título volume ato parte")[strings.ToLower(previous)]
 	switch {

@@ -9,7 +9,7 @@ import (
 type romanceDate struct {
 	names    []string
 	first    string // the first day of a month
-	cardinal func(uint64, form) string
+	cardinal func(int64, form) string
 	year     func(int) string // nil: a cardinal
 	of       string
 	slashes  bool
@@ -23,11 +23,11 @@ func romanceDates(r romanceDate) dateFormat {
 		if n == 1 && r.first != "" {
 			return r.first
 		}
-		return r.cardinal(uint64(n), form{})
+		return r.cardinal(int64(n), form{})
 	}
 	year := r.year
 	if year == nil {
-		year = func(n int) string { return r.cardinal(uint64(max(n, 0)), form{}) }
+		year = func(n int) string { return r.cardinal(int64(max(n, 0)), form{}) }
 	}
 	format := dateFormat{slashes: r.slashes, then: r.then}
 	if of := strings.TrimSpace(r.of); of != "" {

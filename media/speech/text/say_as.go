@@ -137,7 +137,10 @@ func (l *language) timeValue(value string) string {
 	if date, clock, ok := strings.Cut(value, "T"); ok && len(date) == len("2026-12-05") {
 		value = clock
 		if t := parseClock(clock, ":"); t.size > 0 && fractionAndZone(clock[t.size:]) == len(clock)-t.size {
-			value = strings.TrimSuffix(clock[:t.size], map[bool]string{true: ":00"}[t.seconds])
+			value = clock[:t.size]
+			if t.seconds {
+				value = strings.TrimSuffix(value, ":00")
+			}
 		}
 	}
 	if len(value) == 4 && digitsAt(value) == 4 {

@@ -60,7 +60,7 @@ func digitRules() []rule {
 func letterRules() []rule {
 	return []rule{
 		matchFactor, matchAddress, matchPlate, matchLexicon, matchCurrencyFirst, matchMonth, matchWeekday, matchAbbreviation, matchUnitFirst,
-		matchNumeral, matchCode,
+		matchVersion, matchNumeral, matchCode,
 	}
 }
 
@@ -104,7 +104,7 @@ func replaceAll(text string, l *language) string {
 
 // first returns the replacement of the first rule that applies.
 func (s *scanner) first(rules []rule) match {
-	for _, r := range s.matchers {
+	for _, r := range s.rules {
 		if m := r(s); m.size > 0 {
 			return m
 		}

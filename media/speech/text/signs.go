@@ -77,6 +77,10 @@ func (s *scanner) punctuation(r rune) match {
 	switch {
 	case r == '\'' && startsWithDigit(rest[1:]) && !wordBefore(s.text, s.pos): // "'80"
 		return match{size: 1}
+	case r == ',' && s.behind(numberMatch) && s.lastEnd == s.pos && startsWithDigit(rest[1:]):
+		return match{size: 1, spoken: ", "}
+	case r == '.' && isLetter(runeAfter(rest, 1)) && strings.HasSuffix(" "+s.before(), " "): // ".NET"
+		return match{size: 1, spoken: s.words.addressDot + " "}
 	case r == '.' && strings.HasPrefix(rest, ".."):
 		return match{size: len(rest) - len(strings.TrimLeft(rest, ".")), spoken: "."}
 	case s.signs[":"] != "" && strings.HasPrefix(rest, ":\\"): // "C:\Data"
@@ -160,8 +164,8 @@ func (s *scanner) comparison(sign string) match {
 // asterisk names a "*" that is no emphasis.
 func (s *scanner) asterisk() match {
 	rest := s.rest()
-	if s.behind(numberMatch) && s.lastEnd == s.pos && !startsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.signs["stars"] != "" {
-		return match{size: 1, spoken: " " + s.signs["stars"]}
+	if s.behind(numberMatch) && s.lastEnd == s.pos && !startsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.words.stars != "" {
+		return match{size: 1, spoken: " " + s.words.stars}
 	}
 	if startsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.behind(numberMatch) {
 		return match{size: 1, spoken: " " + s.words.times + " "}

@@ -13,7 +13,7 @@ func spanish() *language {
 		address:            addressFormat{spellsMixed: true},
 		cardinal:           spanishCardinal,
 		ordinal:            spanishOrdinal,
-		year:               func(n int) string { return spanishCardinal(uint64(max(n, 0)), form{}) },
+		year:               func(n int) string { return spanishCardinal(int64(max(n, 0)), form{}) },
 		agree:              agreeWithNoun(spanishGender, spanishFunctionWords),
 		units:              spanishUnits(),
 		unitsBefore:        map[string]string{"km": "kilómetro"},
@@ -31,8 +31,8 @@ func spanish() *language {
 		lexicon:            map[string]string{"COVID-19": "COVID diecinueve", "Covid-19": "Covid diecinueve", "y/o": "y o", "s/n": "sin número"},
 		digitCues: strings.Split("termina en|terminada en|acaba en|pin|pin es|código es|código|código de verificación es|código de verificación|"+
 			"código de seguridad es|clave es|contraseña es", "|"),
-		matchers: []rule{matchColombianAddress, houseNumber(strings.ToUpper)},
-		plates:   spanishPlate,
+		rules:  []rule{matchColombianAddress, houseNumber(strings.ToUpper)},
+		plates: spanishPlate,
 	}
 }
 
@@ -42,7 +42,7 @@ func spanishWords() words {
 		decimal: "coma", dot: "punto", minus: "menos", plus: "más", to: "a", score: "a",
 		at: "arroba", hyphen: "guion", underscore: "guion bajo", slash: "barra", addressDot: "punto", hashtag: "hashtag",
 		checked: "hecho", unchecked: "pendiente", times: "por", by: "por", about: "aproximadamente", less: "menos de",
-		greater: "más de", number: "número", star: "asterisco", pound: "almohadilla", per: "por", and: "y", over: "sobre",
+		greater: "más de", number: "número", star: "asterisco", pound: "almohadilla", per: "por", over: "sobre",
 	}
 }
 
@@ -231,15 +231,18 @@ func spanishClock() clockFormat {
 		dayHalves: map[string]string{"am": "am", "pm": "pm"},
 		speak: func(t clockTime, _ context) string {
 			feminineHour := form{gender: feminine}
-			spoken := spanishCardinal(uint64(t.hour), feminineHour)
+			spoken := spanishCardinal(int64(t.hour), feminineHour)
 			if t.minute > 0 || t.second > 0 {
-				spoken += " y " + spanishCardinal(uint64(t.minute), form{})
+				spoken += " y " + spanishCardinal(int64(t.minute), form{})
 			}
 			if t.second > 0 {
-				spoken += " y " + spanishCardinal(uint64(t.second), form{})
+				spoken += " y " + spanishCardinal(int64(t.second), form{})
 			}
-			if t.suffix != "" {
-				return spoken + " " + map[bool]string{true: "hora", false: "horas"}[t.hour == 1 && t.minute == 0]
+			switch {
+			case t.suffix != "" && t.hour == 1 && t.minute == 0:
+				return spoken + " hora"
+			case t.suffix != "":
+				return spoken + " horas"
 			}
 			return spoken + spanishDayHalf(t)
 		},

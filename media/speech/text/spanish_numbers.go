@@ -11,13 +11,13 @@ var (
 )
 
 // spanishCardinal returns a number below 10^15. The ones and the hundreds agree with a noun behind the number.
-func spanishCardinal(n uint64, f form) string {
+func spanishCardinal(n int64, f form) string {
 	if n == 0 {
 		return "cero"
 	}
 	var parts []string
 	for _, s := range []struct {
-		unit      uint64
+		unit      int64
 		one, many string
 	}{{1e12, "un billón", "billones"}, {1e6, "un millón", "millones"}} {
 		switch group := n / s.unit; {
@@ -34,7 +34,7 @@ func spanishCardinal(n uint64, f form) string {
 	return strings.Join(parts, " ")
 }
 
-func spanishBelowMillion(n uint64, f form) string {
+func spanishBelowMillion(n int64, f form) string {
 	var parts []string
 	switch thousands := n / 1000; {
 	case thousands == 1:
@@ -53,7 +53,7 @@ func spanishBelowMillion(n uint64, f form) string {
 	return strings.Join(parts, " ")
 }
 
-func spanishBelowThousand(n uint64, f form) string {
+func spanishBelowThousand(n int64, f form) string {
 	var parts []string
 	if n == 100 {
 		return "cien"
@@ -94,7 +94,7 @@ func spanishOne(word string, f form) string {
 }
 
 // spanishOrdinal returns an ordinal below 1000.
-func spanishOrdinal(n uint64, f form) string {
+func spanishOrdinal(n int64, f form) string {
 	ones := strings.Fields("- primero segundo tercero cuarto quinto sexto séptimo octavo noveno")
 	tens := strings.Fields("- décimo vigésimo trigésimo cuadragésimo quincuagésimo sexagésimo septuagésimo octogésimo nonagésimo")
 	hundreds := strings.Fields("- centésimo ducentésimo tricentésimo cuadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo noningentésimo")
@@ -170,7 +170,7 @@ func isSpanishPhone(digits string) bool {
 }
 
 // romanceHalf returns the rule for fractions of a language in which one half agrees with its noun.
-func romanceHalf(masculineHalf, feminineHalf string, cardinal func(uint64, form) string, genderOf func(string) gender) func(number, vulgarFraction, context) string {
+func romanceHalf(masculineHalf, feminineHalf string, cardinal func(int64, form) string, genderOf func(string) gender) func(number, vulgarFraction, context) string {
 	return func(n number, f vulgarFraction, c context) string {
 		switch {
 		case n.integer != "":

@@ -28,8 +28,8 @@ func spanishGender(noun string) gender {
 }
 
 // agreeWithNoun returns the rule for a number that agrees with the word behind it, unless that is a function word.
-func agreeWithNoun(genderOf func(string) gender, functionWords map[string]bool) func(uint64, context) form {
-	return func(_ uint64, c context) form {
+func agreeWithNoun(genderOf func(string) gender, functionWords map[string]bool) func(int64, context) form {
+	return func(_ int64, c context) form {
 		noun := firstWord(c.after)
 		if !strings.HasPrefix(c.after, " ") || noun == "" || functionWords[strings.ToLower(noun)] || isCapitalized(noun) {
 			return form{}
@@ -62,7 +62,7 @@ func spanishOrdinalForm(f form, c context) form {
 }
 
 // spanishRoman speaks a numeral as an ordinal up to ten behind a name, otherwise as a cardinal.
-func spanishRoman(word string, n uint64, s *scanner) match {
+func spanishRoman(word string, n int64, s *scanner) match {
 	previous := lastWord(s.before())
 	lower := strings.ToLower(previous)
 	switch {

@@ -65,57 +65,58 @@ func (l *language) speakPhone(p phone) string {
 	return words
 }
 
-// parsePhone parses groups of digits with one separator between them.
+// parsePhone parses groups of digits with separators between them.
 func parsePhone(s string) phone {
 	var p phone
 	if s[0] == '+' {
 		p.plus, p.size = true, 1
 	}
-	for {
-		rest := s[p.size:]
-		open := strings.HasPrefix(rest, "(")
-		rest = strings.TrimPrefix(rest, "(")
-		n := digitsAt(rest)
-		if p.digits > phoneDigitsMost {
-			return p
-		}
-		if n == 0 || open && !strings.HasPrefix(rest[n:], ")") {
+	end := 0 // behind the last group
+	for p.digits <= phoneDigitsMost {
+		bracketed, ok := p.addGroup(s[p.size:])
+		if !ok {
+			p.size = end
 			break
 		}
-		if open && len(p.groups) == 0 {
-			p.bracket = true
-		}
-		if !open || len(p.groups) == 0 || rest[:n] != "0" { // "(0)" behind a country code is not dialed
-			p.groups = append(p.groups, rest[:n])
-			p.digits += n
-		} else {
-			p.trunk = len(p.groups)
-		}
-		p.size += n
-		if open {
-			p.size += 2
-		}
-		separator := phoneSeparator(s[p.size:])
-		if separator == "" && !open && !strings.HasPrefix(s[p.size:], "(") {
-			return p
-		}
-		if word := vanityWord(s[p.size+len(separator):]); separator == "-" && word != "" {
+		end = p.size
+		separator := phoneSeparator(s[end:])
+		rest := s[end+len(separator):]
+		if word := vanityWord(rest); separator == "-" && word != "" {
 			p.groups = append(p.groups, word)
 			p.digits += len(word)
-			p.size += 1 + len(word)
-			return p
+			p.size += len(separator) + len(word)
+			break
 		}
-		if next := strings.TrimPrefix(s[p.size+len(separator):], "("); !startsWithDigit(next) {
-			return p
+		if separator == "" && !bracketed && !strings.HasPrefix(rest, "(") || !startsWithDigit(strings.TrimPrefix(rest, "(")) {
+			break
 		}
-		p.signs += strings.TrimSpace(separator)
+		p.signs += separator
 		p.size += len(separator)
-		if separator == " " {
-			p.signs += " "
-		}
 	}
-	p.size -= len(phoneSeparator(reverse(s[:p.size])))
 	return p
+}
+
+// addGroup adds the group of digits at the beginning of s, which may stand in brackets.
+func (p *phone) addGroup(s string) (bracketed, ok bool) {
+	digits := strings.TrimPrefix(s, "(")
+	bracketed = len(digits) < len(s)
+	n := digitsAt(digits)
+	if n == 0 || bracketed && !strings.HasPrefix(digits[n:], ")") {
+		return false, false
+	}
+	first := len(p.groups) == 0
+	if bracketed && !first && digits[:n] == "0" { // the trunk prefix is not dialed behind a country code
+		p.trunk = len(p.groups)
+	} else {
+		p.groups = append(p.groups, digits[:n])
+		p.digits += n
+	}
+	p.size += n
+	if bracketed {
+		p.size += len("()")
+		p.bracket = p.bracket || first
+	}
+	return bracketed, true
 }
 
 // phoneSeparator returns the separator between two groups of a telephone number.
@@ -126,14 +127,6 @@ func phoneSeparator(s string) string {
 		}
 	}
 	return ""
-}
-
-func reverse(s string) string {
-	b := []byte(s)
-	for i, j := 0, len(b)-1; i < j; i, j = i+1, j-1 {
-		b[i], b[j] = b[j], b[i]
-	}
-	return string(b)
 }
 
 // vanityWord returns the capital letters that stand for digits, as in 1-800-555-ROOF.
@@ -166,10 +159,22 @@ func (s *scanner) isPhone(p phone) bool {
 		return true
 	case isIPAddress(p):
 		return false
+	case strings.Trim(p.signs, "-") == "" && hasLeadingZero(p.groups): // a customer number such as "4711-0815"
+		return true
 	case p.groups[0][0] == '0':
 		return p.groups[0] != "0" || len(p.groups) > 2
 	}
 	return len(p.groups) > 2 && !areThousands(p.groups)
+}
+
+// hasLeadingZero reports whether a group behind the first is no cardinal.
+func hasLeadingZero(groups []string) bool {
+	for _, g := range groups[1:] {
+		if len(g) > 2 && g[0] == '0' {
+			return true
+		}
+	}
+	return false
 }
 
 // isIPAddress reports whether the groups are four bytes with dots.

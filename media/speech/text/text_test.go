@@ -139,7 +139,7 @@ func TestLongTextTakesLittleTime(t *testing.T) {
 		start := time.Now()
 		spoken := text.Speakable(long, "en")
 		text.Sentences(long, "en")
-		assert.Less(t, time.Since(start), 3*time.Second, "input: %s", piece) // 20 ms on an idle core
+		assert.Less(t, time.Since(start), 15*time.Second, "input: %s", piece) // far below on an idle core; quadratic time exceeds the limit
 		assert.LessOrEqual(t, len(spoken), 40*len(long))
 	}
 }

@@ -24,8 +24,8 @@ func tidy(s string, l *language) string {
 			continue
 		}
 		if strings.ContainsRune(".,?!:;", r) {
-			run := r
-			run, i, space = punctuationRun(s, i, r, space, l)
+			var run rune
+			run, i = punctuationRun(s, i, r)
 			if last == 0 || last == run && run != '!' && run != '?' {
 				continue
 			}
@@ -52,7 +52,7 @@ func endsAbbreviation(s string) bool {
 }
 
 // punctuationRun reads the marks behind r and returns the mark that stays: the strongest of a run.
-func punctuationRun(s string, i int, r rune, space bool, l *language) (mark rune, end int, spaced bool) {
+func punctuationRun(s string, i int, r rune) (mark rune, end int) {
 	for j := i; j < len(s); {
 		next, size := utf8.DecodeRuneInString(s[j:])
 		if next == ' ' {
@@ -68,7 +68,7 @@ func punctuationRun(s string, i int, r rune, space bool, l *language) (mark rune
 		j += size
 		i = j
 	}
-	return r, i, space
+	return r, i
 }
 
 // weight orders punctuation by the length of the pause.

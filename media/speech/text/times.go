@@ -7,17 +7,15 @@ import (
 
 // clockFormat says how the language writes and speaks clock times.
 type clockFormat struct {
-	hourSigns    []string          // between hour and minute besides ":": "h" in "10h30"
-	suffixes     []string          // words and signs behind a time: "Uhr", "h", "horas"
-	hourSuffix   []string          // suffixes that make a time of an hour without minutes
-	dots         []string          // between hour and minute behind a cue; nil: a period
-	rangeJoins   []string          // words between two times of which only the second has a suffix
-	dotSuffix    bool              // "18.30" is a time before a suffix or behind a cue
-	cues         []string          // phrases behind which "12.30" is a time
-	dayHalves    map[string]string // "pm" → "p.m."
-	speak        func(t clockTime, c context) string
-	duration     func(t clockTime, c context) string // nil: like a time
-	durationCues []string
+	hourSigns  []string          // between hour and minute besides ":": "h" in "10h30"
+	suffixes   []string          // words and signs behind a time: "Uhr", "h", "horas"
+	hourSuffix []string          // suffixes that make a time of an hour without minutes
+	dots       []string          // between hour and minute behind a cue; nil: a period
+	rangeJoins []string          // words between two times of which only the second has a suffix
+	dotSuffix  bool              // "18.30" is a time before a suffix or behind a cue
+	cues       []string          // phrases behind which "12.30" is a time
+	dayHalves  map[string]string // "pm" → "p.m."
+	speak      func(t clockTime, c context) string
 }
 
 // clockTime is a time of day.
@@ -80,16 +78,13 @@ func matchClock(s *scanner) match {
 	if dotted && t.suffix == "" && !hasCue(s.before(), s.clock.cues) && !s.startsDottedRange(rest[t.size:]) || !t.minutes && t.half == "" && !s.isHour(t.suffix) {
 		return match{}
 	}
-	if after := rest[t.size:]; wordAfter(after, 0) || len(after) > 1 && strings.ContainsRune(":.,/", rune(after[0])) && startsWithDigit(after[1:]) {
+	if after := rest[t.size:]; startsWithDigit(after) || !t.minutes && wordAfter(after, 0) || len(after) > 1 && strings.ContainsRune(":.,/", rune(after[0])) && startsWithDigit(after[1:]) {
 		return match{}
 	}
 	if t.half == "" {
 		t.rangeStart = s.startsHalfRange(rest[t.size:])
 	}
 	c := s.around(t.size)
-	if s.clock.duration != nil && hasCue(c.before, s.clock.durationCues) {
-		return match{t.size, s.clock.duration(t, c), timeMatch}
-	}
 	return match{t.size, s.clock.speak(t, c), timeMatch}
 }
 

@@ -20,12 +20,25 @@ func (l *language) unitAt(s string) (u unit, size int) {
 			continue
 		}
 		u, ok := l.units[rest[:size]]
-		if !ok || u.attached && gap > 0 || isWordRune(runeBefore(rest, size)) && wordAfter(rest, size) {
+		if !ok || u.spaced && gap == 0 || size == 1 && isInitial(rest) || continuesWord(rest, size) {
 			continue
 		}
 		return u, gap + size
 	}
 	return unit{}, 0
+}
+
+// isInitial reports whether a single letter with a period is an initial or a direction: "1200 W. 35th St.".
+func isInitial(s string) bool {
+	return len(s) > 1 && isUpperASCII(s[0]) && s[1] == '.' && strings.TrimLeft(s[2:], " ") != ""
+}
+
+// continuesWord reports whether letters at the end of s[:at] belong to a longer word: "s'est" is no second.
+func continuesWord(s string, at int) bool {
+	if !isWordRune(runeBefore(s, at)) {
+		return false
+	}
+	return wordAfter(s, at) || strings.HasPrefix(s[at:], "'") && isLetter(runeAfter(s, at+1))
 }
 
 // matchMeasure speaks a number with its unit.
@@ -57,9 +70,9 @@ func matchMeasure(s *scanner) match {
 func (l *language) unitName(n number, u unit, c context) string {
 	f := l.withUnit(n, u.gender, c)
 	switch {
-	case f.singular || !l.isPlural(n) || u.attributive && l.isNoun(firstWord(c.after)):
+	case !l.isPlural(n) || u.attributive && l.isNoun(firstWord(c.after)):
 		return u.one
-	case f.kase == dative && u.dative != "":
+	case f.grammaticalCase == dative && u.dative != "":
 		return u.dative
 	}
 	return u.many
