@@ -136,7 +136,7 @@ func CheckRefresh(g *domain.OAuthGrant, clientID string, generation int, now tim
 	case g.RevokedAt != nil:
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was revoked.")
 	case generation != g.Generation:
-		return true, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was used before. Nothing that came of it holds any more.")
+		return true, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token was used before. All tokens that were issued with it are revoked: sign in again.")
 	case !now.Before(g.ExpiresAt()):
 		return false, domain.Errorf(domain.OAuthInvalidGrant, "The refresh token is too old.")
 	}

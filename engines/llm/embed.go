@@ -21,7 +21,7 @@ const (
 // request. Errors are *Fault, except when the context has ended.
 func (c *Client) Embed(ctx context.Context, e *Engine, texts []string) ([][]float32, error) {
 	if c.health.isSuspended(e, time.Now()) {
-		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "it has failed too often, and rests"}
+		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "the engine is suspended after repeated failures"}
 	}
 	out, err := c.embed(ctx, e, texts)
 	if errors.Is(ctx.Err(), context.Canceled) {

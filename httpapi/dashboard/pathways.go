@@ -176,7 +176,7 @@ func differences(mine, saved object) []string {
 			all = append(all, name)
 		}
 	}
-	for _, kind := range []struct{ list, by, what string }{{"variables", "name", "variable "}, {"nodes", "id", "node "}, {"edges", "from", "ways out of "}} {
+	for _, kind := range []struct{ list, by, what string }{{"variables", "name", "variable "}, {"nodes", "id", "node "}, {"edges", "from", "edges of "}} {
 		ownItems, savedItems := groupBy(mine[kind.list], kind.by), groupBy(saved[kind.list], kind.by)
 		names := slices.Collect(maps.Keys(ownItems))
 		for name := range savedItems {

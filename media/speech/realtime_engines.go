@@ -141,7 +141,7 @@ func (l *RealtimeEngines) chain(name string) (all []*realtimeEngineEntry) {
 }
 
 // ErrEngineSuspended says that an engine is not used for a while after repeated failures.
-var ErrEngineSuspended = errors.New("speech: the engine has failed too often, and rests")
+var ErrEngineSuspended = errors.New("speech: the engine is suspended after repeated failures")
 
 // Open starts a session with the first engine that chain returns for the name and that is not suspended. It also
 // returns that engine.

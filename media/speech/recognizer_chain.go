@@ -148,7 +148,7 @@ func (h *RecognizerChain) Open(w RecognitionRequest, told func(RecognitionResult
 }
 
 // errNoRecognizer is the error of a turn in a language that no recognizer supports.
-var errNoRecognizer = errors.New("speech: nobody understands the language")
+var errNoRecognizer = errors.New("speech: no recognizer for the language")
 
 // recognitionTurn is the audio of one turn and the list of recognizers to try.
 type recognitionTurn struct {

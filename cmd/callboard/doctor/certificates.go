@@ -54,7 +54,7 @@ func (k *certificateChecker) check(context.Context) {
 
 func (k *certificateChecker) checkCertificate(setting, chain, key, host string) {
 	if mode, others := checkFileAccess(key); others {
-		k.report.bad("certificate_key_mode", "chmod 600 "+key, "other users of this machine can read the private key %s (%04o)", key, mode)
+		k.report.bad("certificate_key_mode", "chmod 600 "+key, "other users of this machine can read or change the private key %s (%04o)", key, mode)
 	}
 	pair, err := tls.LoadX509KeyPair(chain, key)
 	if err != nil {

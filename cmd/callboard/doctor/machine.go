@@ -78,7 +78,7 @@ func (d *Diagnosis) checkDataFolder(context.Context) {
 		d.report.warn("data_temporary", "use a folder such as /var/lib/callboard", "%s is in a temporary folder, which the system may clean", data)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		d.report.bad("data_mode", "chmod 700 "+data, "other users of this machine can read %s (%04o)", data, mode)
+		d.report.bad("data_mode", "chmod 700 "+data, "other users of this machine can read or change %s (%04o)", data, mode)
 	}
 	owner := uidOf(info)
 	if name := foreignFile(data, owner); name != "" {

@@ -35,7 +35,7 @@ func (d *Diagnosis) checkMasterKey(context.Context) {
 		return
 	}
 	if mode, others := checkFileAccess(path); others {
-		d.report.bad("master_key_mode", "chmod 600 "+path, "other users of this machine can read the master key (%04o)", mode)
+		d.report.bad("master_key_mode", "chmod 600 "+path, "other users of this machine can read or change the master key (%04o)", mode)
 	}
 	if !named {
 		d.report.warn("master_key_location", "move the key to another disk or a secret store, and set master_key_file: a copy of the data folder contains the key to itself", "the master key is in the data folder")
@@ -68,7 +68,7 @@ func (d *Diagnosis) checkKeyFiles(context.Context) {
 	for _, name := range []string{"admin.key", "test.key"} {
 		path := filepath.Join(d.Config.Data, name)
 		if mode, others := checkFileAccess(path); others {
-			d.report.bad("key_mode", "chmod 600 "+path, "other users of this machine can read %s (%04o)", path, mode)
+			d.report.bad("key_mode", "chmod 600 "+path, "other users of this machine can read or change %s (%04o)", path, mode)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(d.Config.Data, "admin.key")); err == nil {
