@@ -177,9 +177,11 @@ type answerReader struct {
 	endAfter func(d time.Duration, code, message string) *time.Timer // ends the request with a fault
 	silence  *time.Timer
 	sentence func(string, time.Duration)
+	filter   reasoningFilter
 	cutter   Sentences
 	answer   Answer
 	text     strings.Builder
+	received int // bytes of text, reasoning included
 	spoke    bool
 	hasChunk bool // a chunk has arrived
 	ended    bool // the stream has sent its end
@@ -267,15 +269,20 @@ func (r *answerReader) recordFirstChunk() {
 }
 
 func (r *answerReader) addText(piece string) error {
-	if r.text.Len()+len(piece) > maxText {
+	if r.received+len(piece) > maxText {
 		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("its answer has more than %d bytes", maxText)}
 	}
-	piece = strings.ToValidUTF8(piece, "")
-	r.text.WriteString(piece)
-	for _, one := range r.cutter.Add(piece) {
+	r.received += len(piece)
+	r.addSpoken(r.filter.Add(strings.ToValidUTF8(piece, "")))
+	return nil
+}
+
+// addSpoken adds text outside of reasoning blocks and reports the sentences that are complete now.
+func (r *answerReader) addSpoken(text string) {
+	r.text.WriteString(text)
+	for _, one := range r.cutter.Add(text) {
 		r.reportSentence(one)
 	}
-	return nil
 }
 
 func (r *answerReader) reportSentence(sentence string) {
@@ -308,6 +315,7 @@ func (r *answerReader) addToolCall(piece *wireCall) error {
 
 // finish returns the complete answer at the end of the stream and reports its last sentence.
 func (r *answerReader) finish() (Answer, error) {
+	r.addSpoken(r.filter.Rest())
 	a := r.answer
 	a.Engine, a.Text = r.engine.Name, strings.TrimSpace(r.text.String())
 	for i := range a.Calls {
