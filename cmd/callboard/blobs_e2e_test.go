@@ -170,7 +170,7 @@ func TestRecordingsInBucketSurviveNodeLossAndBucketOutage(t *testing.T) {
 	s.await("the export that was requested during the outage", time.Minute, func() bool {
 		return s.api("GET", "/v1/exports/"+late, nil)["status"] == "completed"
 	})
-	assert.Empty(t, s.dataFolderFiles("spool"))
+	s.awaitEmptySpool()
 	plays()
 
 	s.kill9()

@@ -67,7 +67,7 @@ func TestRecordingSurvivesKillOfNode(t *testing.T) {
 	require.False(t, c.ownsShards(at))
 	other.await("the recording with its beginning", time.Minute, func() bool { return other.hasBeginning(later) })
 	for _, s := range c.nodes {
-		assert.Empty(t, s.dataFolderFiles("spool"))
+		s.awaitEmptySpool()
 	}
 	assert.Empty(t, c.waitingRecordings())
 }
@@ -169,5 +169,12 @@ func TestRecordingWaitsInSpoolWithoutBlobStore(t *testing.T) {
 	c.startNode(s)
 	s.await("the stored recording", time.Minute, func() bool { return s.api("GET", "/v1/calls/"+id, nil)["recording_available"] == true })
 	assert.NotEmpty(t, s.saveRecording(id))
-	assert.Empty(t, s.dataFolderFiles("spool"))
+	s.awaitEmptySpool()
+}
+
+// awaitEmptySpool waits until no recording is in the spool. The file of a recording is deleted after the commit that
+// makes the recording available.
+func (s *service) awaitEmptySpool() {
+	s.t.Helper()
+	s.await("the deletion of the files of the spool", 20*time.Second, func() bool { return len(s.dataFolderFiles("spool")) == 0 })
 }

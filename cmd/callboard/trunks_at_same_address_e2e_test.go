@@ -125,7 +125,9 @@ func TestTrunksAtSameAddressAreDistinguished(t *testing.T) {
 		})
 		for _, raw := range s.api("GET", "/v1/calls?limit=100", nil)["data"].([]any) {
 			c := raw.(object)
-			got[c["from"].(string)+" "+c["to"].(string)] = []string{workspace, c["legs"].([]any)[0].(object)["trunk_id"].(string)}
+			legs := c["legs"].([]any)
+			require.NotEmpty(t, legs, c)
+			got[c["from"].(string)+" "+c["to"].(string)] = []string{workspace, legs[0].(object)["trunk_id"].(string)}
 		}
 	}
 	want := map[string][]string{"+15552000 +12025550143": {"ours", closed}}
