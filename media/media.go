@@ -203,23 +203,23 @@ type Recording struct {
 // Stats are the statistics of one session. Loss, jitter and MOS describe the received audio. MOS follows the
 // E-model (ITU-T G.107) and is 0 before the first packet. The packet interval is the time between two sent packets.
 type Stats struct {
-	Codec           string          `json:"codec"`
-	SRTP            string          `json:"srtp"` // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
-	PacketsSent     uint64          `json:"packets_sent"`
-	PacketsReceived uint64          `json:"packets_received"`
-	PacketsLost     uint64          `json:"packets_lost"`
-	PacketsLate     uint64          `json:"packets_late"`
-	PacketsRepeated uint64          `json:"packets_repeated"` // copies; they count as neither received nor late
-	PacketsRefused  uint64          `json:"packets_refused"`
-	JitterMs        float64         `json:"jitter_ms"`
-	LossPercent     float64         `json:"loss_percent"`
-	RoundTripMs     float64         `json:"round_trip_ms"`
-	MOS             float64         `json:"mos"`
-	SentFor         time.Duration   `json:"sent_for"`
-	ReceivedFor     time.Duration   `json:"received_for"`
-	IntervalP99Ms   float64         `json:"interval_p99_ms"`
-	IntervalMaxMs   float64         `json:"interval_max_ms"`
-	AudioIssue      string          `json:"audio_issue"` // why no audio was received, as a sentence; "": no problem
-	Recorded        bool            `json:"recorded"`    // whether there is, or will be, a Recording with a file
+	Codec           string            `json:"codec"`
+	SRTP            string            `json:"srtp"` // the suite, for example "AES_CM_128_HMAC_SHA1_80"; "": not encrypted
+	PacketsSent     uint64            `json:"packets_sent"`
+	PacketsReceived uint64            `json:"packets_received"`
+	PacketsLost     uint64            `json:"packets_lost"`
+	PacketsLate     uint64            `json:"packets_late"`
+	PacketsRepeated uint64            `json:"packets_repeated"` // copies; they count as neither received nor late
+	PacketsRefused  uint64            `json:"packets_refused"`
+	JitterMs        float64           `json:"jitter_ms"`
+	LossPercent     float64           `json:"loss_percent"`
+	RoundTripMs     float64           `json:"round_trip_ms"`
+	MOS             float64           `json:"mos"`
+	SentFor         time.Duration     `json:"sent_for"`
+	ReceivedFor     time.Duration     `json:"received_for"`
+	IntervalP99Ms   float64           `json:"interval_p99_ms"`
+	IntervalMaxMs   float64           `json:"interval_max_ms"`
+	AudioIssue      string            `json:"audio_issue"` // why no audio was received, as a sentence; "": no problem
+	Recorded        bool              `json:"recorded"`    // whether there is, or will be, a Recording with a file
 	Course          []QualityInterval `json:"course"`      // the quality over time, in at most forty consecutive parts
 }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Drain(true) makes the user agent refuse new calls and answer OPTIONS with 503, so that a dispatcher sends calls to
-// another node. Live dialogs go on. Drain(false) ends the draining.
+// Drain makes the user agent refuse new calls and answer OPTIONS with 503, so that a dispatcher sends calls to another
+// node. Live dialogs go on. Drain(false) ends the draining.
 func (u *UserAgent) Drain(on bool) { u.calls.draining.Store(on) }
 
-// SuspendCalls(true) stops the user agent from sending initial INVITEs. None is sent after it has returned. Invite then
+// SuspendCalls stops the user agent from sending initial INVITEs. None is sent after it has returned. Invite then
 // returns transport.ErrCallsSuspended, and a leg whose next INVITE is due ends with Final.CallsSuspended. Live dialogs
 // go on, and INVITEs that were already sent are retransmitted. SuspendCalls(false) ends the suspension.
 func (u *UserAgent) SuspendCalls(on bool) { u.calls.suspend(on) }

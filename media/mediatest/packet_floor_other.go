@@ -13,7 +13,11 @@ import (
 func RunPeerIfStarted() bool { return false }
 
 // MeasurePacketFloor returns errors.ErrUnsupported, because its system calls need Linux.
-func MeasurePacketFloor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
+func MeasurePacketFloor(int) (cores float64, p99 time.Duration, err error) {
+	return 0, 0, errors.ErrUnsupported
+}
 
 // MeasureSocketFloor returns errors.ErrUnsupported, because its system calls need Linux.
-func MeasureSocketFloor(int) (cores float64, p99 time.Duration, err error) { return 0, 0, errors.ErrUnsupported }
+func MeasureSocketFloor(int) (cores float64, p99 time.Duration, err error) {
+	return 0, 0, errors.ErrUnsupported
+}

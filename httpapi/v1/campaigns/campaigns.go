@@ -253,7 +253,7 @@ func (s *campaignHandlers) registerActions(tag, path string) {
 
 // CampaignProgress is the response with the progress of a campaign over time.
 type CampaignProgress struct {
-	CampaignID string         `json:"campaign_id"`
+	CampaignID string           `json:"campaign_id"`
 	Marks      []ProgressSample `json:"marks"`
 }
 

@@ -21,20 +21,20 @@ import (
 
 // serviceStatus is the JSON output of the command callboard status.
 type serviceStatus struct {
-	URL         string           `json:"url"`
-	Ready       bool             `json:"ready"`
-	Reason      string           `json:"reason,omitempty"` // why the service is not ready
-	WorkspaceID string           `json:"workspace_id"`
-	Workspace   string           `json:"workspace"`
-	Environment string           `json:"environment"`
-	LiveCalls   int              `json:"live_calls"`
-	MoreCalls   bool             `json:"more_calls"` // whether there are more live calls than live_calls
-	Campaigns   []campaignStatus `json:"campaigns"`  // running and paused campaigns
-	Trunks      []trunkStatus    `json:"trunks"`
-	Endpoints   []endpointStatus `json:"endpoints"` // webhook endpoints that are not active
-	Today       *client.UsageTotals     `json:"today"`
-	Nodes       []client.NodeNow `json:"nodes,omitempty"`  // nodes of a cluster; only with an operator key
-	Unread      []unread         `json:"unread,omitempty"` // sections that could not be read and are therefore empty
+	URL         string              `json:"url"`
+	Ready       bool                `json:"ready"`
+	Reason      string              `json:"reason,omitempty"` // why the service is not ready
+	WorkspaceID string              `json:"workspace_id"`
+	Workspace   string              `json:"workspace"`
+	Environment string              `json:"environment"`
+	LiveCalls   int                 `json:"live_calls"`
+	MoreCalls   bool                `json:"more_calls"` // whether there are more live calls than live_calls
+	Campaigns   []campaignStatus    `json:"campaigns"`  // running and paused campaigns
+	Trunks      []trunkStatus       `json:"trunks"`
+	Endpoints   []endpointStatus    `json:"endpoints"` // webhook endpoints that are not active
+	Today       *client.UsageTotals `json:"today"`
+	Nodes       []client.NodeNow    `json:"nodes,omitempty"`  // nodes of a cluster; only with an operator key
+	Unread      []unread            `json:"unread,omitempty"` // sections that could not be read and are therefore empty
 
 	failed error // joined errors of the unread sections
 }
