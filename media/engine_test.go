@@ -185,7 +185,7 @@ func TestPanicClosesOnlyItsSession(t *testing.T) {
 	require.NoError(t, err)
 	bad.Play(1, tone.Beep(20*time.Millisecond))
 	eventually(t, "closed", func() bool { return e.Live() == 1 })
-	eventually(t, "reported", reported.has(func(ev media.Event) bool { return ev == media.MediaTimeout{Broken: true} }))
+	eventually(t, "reported", reported.has(func(ev media.Event) bool { return ev == media.IdleTimeout{Broken: true} }))
 	q.forget()
 	eventually(t, "the other session continues", func() bool { return len(q.heard()) > 5 })
 }

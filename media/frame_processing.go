@@ -37,7 +37,7 @@ func (s *Session) frame(c *clock) (turns int) {
 	s.recording.privacy.pass(n)
 	s.exchangeReports(c, n, now)
 	if a := &s.desc.agreed; s.begun && !a.Held && !a.Silent && s.idle.isOver(now, s.o.IdleAfter) { // on hold, silence is expected
-		s.events.add(MediaTimeout{})
+		s.events.add(IdleTimeout{})
 	}
 	c.events = append(c.events, s.events...)
 	s.events = s.events[:0]

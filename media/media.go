@@ -127,7 +127,7 @@ type Options struct {
 	Networks          []netip.Prefix // further networks to which audio may be sent, and from which RTP may be accepted
 	Notify            func(Event)    // receives the events; must not block. Called from the media clock, one call at a time per session
 	ResumeFrom        *SessionState  // state of the session in another process that this session continues; RecordPath may hold the recording so far
-	IdleAfter         time.Duration  // MediaTimeout is reported after this time without RTP and RTCP, unless on hold. Default: 60 s
+	IdleAfter         time.Duration  // IdleTimeout is reported after this time without RTP and RTCP, unless on hold. Default: 60 s
 }
 
 // Event is what a session reports to its owner through Options.Notify.
@@ -162,9 +162,9 @@ type (
 	// RekeyDue asks the owner to renew our SRTP key, by Rekey and a new Offer within the dialog. It is reported
 	// after Options.KeyLife or a million packets, and again every 10 minutes until the key is renewed.
 	RekeyDue struct{}
-	// MediaTimeout reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported again only after a
+	// IdleTimeout reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported again only after a
 	// packet has arrived or the owner has called ExtendIdleTimeout. If Broken is set, the session itself has failed and is closed.
-	MediaTimeout struct{ Broken bool }
+	IdleTimeout struct{ Broken bool }
 	// SpeechBegan reports that the peer has spoken for 200 ms.
 	SpeechBegan struct{}
 	// SpeechEnded reports that the peer has not spoken for 500 ms.
@@ -184,7 +184,7 @@ func (DigitsSent) mediaEvent()       {}
 func (SendInfo) mediaEvent()         {}
 func (Hold) mediaEvent()             {}
 func (RekeyDue) mediaEvent()         {}
-func (MediaTimeout) mediaEvent()     {}
+func (IdleTimeout) mediaEvent()      {}
 func (SpeechBegan) mediaEvent()      {}
 func (SpeechEnded) mediaEvent()      {}
 func (AnswerClassified) mediaEvent() {}

@@ -69,7 +69,7 @@ func (i *idleness) isOver(now, limit time.Duration) bool {
 	return true
 }
 
-// ExtendIdleTimeout gives a silent peer another Options.IdleAfter. The owner calls it after MediaTimeout if it knows that the call is
+// ExtendIdleTimeout gives a silent peer another Options.IdleAfter. The owner calls it after IdleTimeout if it knows that the call is
 // alive. ExtendIdleTimeout returns the number of extensions since the last received packet.
 func (s *Session) ExtendIdleTimeout() int {
 	s.mu.Lock()
@@ -155,7 +155,7 @@ func (s *Session) Close() (Stats, <-chan Recording) {
 	return final, s.recording.done
 }
 
-// closeBroken closes a session whose frame panicked and reports MediaTimeout. Other sessions are unaffected.
+// closeBroken closes a session whose frame panicked and reports IdleTimeout. Other sessions are unaffected.
 func (s *Session) closeBroken(cause any, stack []byte) {
 	log := s.engine.cfg.Log.With(slog.Int("rtp_port", s.port))
 	log.Error("media session panicked", slog.String("cause", fmt.Sprint(cause)), slog.String("stack", string(stack)))
@@ -166,6 +166,6 @@ func (s *Session) closeBroken(cause any, stack []byte) {
 		}
 	}()
 	if s.o.Notify != nil {
-		s.o.Notify(MediaTimeout{Broken: true})
+		s.o.Notify(IdleTimeout{Broken: true})
 	}
 }

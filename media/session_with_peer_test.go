@@ -265,7 +265,7 @@ func TestHoldByPeerStopsAudioAndPausesPlayback(t *testing.T) {
 	eventually(t, "and marked", func() bool {
 		return slices.ContainsFunc(p.heard(), func(packet rtp.Packet) bool { return packet.Marker })
 	})
-	eventually(t, "vanished, off hold", reported.has(func(e media.Event) bool { return e == media.MediaTimeout{} }))
+	eventually(t, "vanished, off hold", reported.has(func(e media.Event) bool { return e == media.IdleTimeout{} }))
 }
 
 func TestRemovedStreamIsAnsweredWithPortZeroAndCanReturn(t *testing.T) {
@@ -325,7 +325,7 @@ func TestVanishedPeerIsReportedOncePerSilence(t *testing.T) {
 	never(t, 250*time.Millisecond, "twice", func() bool { return len(reported.all()) > 1 })
 	p.say(t, s.LocalPort(), 1, 0, 0xFF)
 	eventually(t, "again", func() bool { return len(reported.all()) == 2 })
-	assert.Equal(t, []media.Event{media.MediaTimeout{}, media.MediaTimeout{}}, reported.all())
+	assert.Equal(t, []media.Event{media.IdleTimeout{}, media.IdleTimeout{}}, reported.all())
 }
 
 func TestPlayInterruptsPreviousClip(t *testing.T) {

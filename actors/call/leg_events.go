@@ -98,7 +98,7 @@ func (c *call) handleMediaEvent(ctx actor.Context, m mediaEvent) {
 		return
 	}
 	switch e := m.event.(type) {
-	case media.MediaTimeout:
+	case media.IdleTimeout:
 		if e.Broken {
 			c.endAnswered(ctx, byService, domain.ReasonMediaLost)
 		} else {

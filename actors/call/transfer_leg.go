@@ -234,7 +234,7 @@ func (c *call) handleTransferLegMedia(ctx actor.Context, e media.Event) {
 		}
 	case media.RekeyDue:
 		leg.RenewKey(c.log, t.resources.Session(), t.resources.Dialog())
-	case media.MediaTimeout:
+	case media.IdleTimeout:
 		if s := t.resources.Session(); s != nil && !e.Broken {
 			c.probePeer(ctx, s, t.resources.Dialog(), t.pid)
 			return

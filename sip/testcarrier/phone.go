@@ -200,7 +200,7 @@ func (p *phone) handleEvent(e any, act *time.Timer) bool {
 	case pressKeys:
 		p.played++
 		p.session.SendDigits(p.played, e.keys)
-	case media.MediaTimeout:
+	case media.IdleTimeout:
 		p.dialog.Bye(16, "nobody there")
 	}
 	return false
