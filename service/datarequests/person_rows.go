@@ -18,7 +18,7 @@ type RowKind struct {
 }
 
 // NewRowKind returns the RowKind of a record type.
-func NewRowKind[T any, R record.RecordPointer[T]]() RowKind {
+func NewRowKind[T any, R record.Pointer[T]]() RowKind {
 	return RowKind{R(new(T)).Key().Kind, func() domain.Record { return R(new(T)) }}
 }
 

@@ -54,7 +54,7 @@ func isWithin(x *domain.ExportFilters, t time.Time) bool {
 }
 
 // eachRow calls each for the records of an index, oldest first, that are within the time range of the export's filters.
-func eachRow[T any, R record.RecordPointer[T]](ctx context.Context, store commit.Store, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
+func eachRow[T any, R record.Pointer[T]](ctx context.Context, store commit.Store, e *domain.Export, kind, index string, prefix domain.Prefix, each func(R) error) error {
 	q := commit.Query{Kind: kind, Workspace: e.WorkspaceID, Index: index, Oldest: true, Limit: rowsPerRead}
 	if e.Filters.CreatedAfter != nil {
 		q.From = domain.FirstIDAt(prefix, *e.Filters.CreatedAfter)

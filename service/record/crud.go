@@ -23,8 +23,8 @@ type Resource[T any] interface {
 	Base() *domain.Meta
 }
 
-// RecordPointer is a pointer to a record of type T.
-type RecordPointer[T any] interface {
+// Pointer is a pointer to a record of type T.
+type Pointer[T any] interface {
 	*T
 	domain.Record
 }
@@ -146,7 +146,7 @@ func Delete[T any, R Resource[T]](
 
 // List reads one page of an index whose records are sorted by id. It skips records for which keep returns false, and
 // reads on until the page is full.
-func List[T any, R RecordPointer[T]](
+func List[T any, R Pointer[T]](
 	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool,
 ) (Page[R], error) {
 	return ListLimited(ctx, store, workspace, index, prefix, page, keep, func() int { return page.Limit })
@@ -154,7 +154,7 @@ func List[T any, R RecordPointer[T]](
 
 // ListLimited reads a page like List, for records that are expensive to check. left returns how many more records may be
 // checked. If it returns 0, the page ends, and its cursor continues after the last checked record.
-func ListLimited[T any, R RecordPointer[T]](
+func ListLimited[T any, R Pointer[T]](
 	ctx context.Context, store commit.Store, workspace, index string, prefix domain.Prefix, page PageQuery, keep func(R) bool, left func() int,
 ) (Page[R], error) {
 	out := Page[R]{Data: []R{}, Next: page.Cursor}

@@ -37,7 +37,7 @@ func DeleteByPrefix(ctx context.Context, store commit.Store, prefix domain.Key, 
 
 // DeleteBefore deletes up to 1,000 database rows of a kind in a workspace, the oldest first, and returns their keys. It
 // deletes only rows whose sort value is below before.
-func DeleteBefore[T any, R RecordPointer[T]](ctx context.Context, store commit.Store, workspace, kind, before string) ([]domain.Key, error) {
+func DeleteBefore[T any, R Pointer[T]](ctx context.Context, store commit.Store, workspace, kind, before string) ([]domain.Key, error) {
 	var old []domain.Key
 	q := commit.Query{Kind: kind, Workspace: workspace, Index: "all", Oldest: true, Limit: maxDeletedBefore, To: before}
 	_, err := store.List(ctx, q, func() domain.Record { return R(new(T)) }, func(r domain.Record) error {
