@@ -180,3 +180,18 @@ func FieldError(param string, code Code, text string) error {
 	ps.Add(param, code, "%s", text)
 	return ps.Err()
 }
+
+// API error codes that only single operations return.
+const (
+	CodeCursorExpired Code = "cursor_expired" // 410: the event is older than the retention
+	CodeInvalidCursor Code = "invalid_cursor" // 422: not a cursor of this list
+	CodeExportExpired Code = "export_expired" // 410: the file of an export is deleted
+)
+
+// Codes of warnings in successful responses. A warning says that the resource needs attention.
+const (
+	// WarningSpendCap means that daily_spend_cap does not limit calls over a trunk that has no cost for some numbers.
+	WarningSpendCap Code = "spend_cap_without_costs"
+	// WarningTestEnvironment means that a test key created a resource that no call or message uses.
+	WarningTestEnvironment Code = "test_environment"
+)

@@ -20,7 +20,7 @@ func origin(t *testing.T, body []byte) (id, version uint64, addr string) {
 	return id, version, addr
 }
 
-func TestSessionResumesFromMemoWithinSameSDP(t *testing.T) {
+func TestSessionResumesFromStateWithinSameSDP(t *testing.T) {
 	one, remote, next := engine(t), engine(t), engine(t)
 	s, theirs := open(t, one, media.Options{}), open(t, remote, media.Options{})
 	offer := s.Offer()
@@ -33,11 +33,11 @@ func TestSessionResumesFromMemoWithinSameSDP(t *testing.T) {
 
 	text, err := json.Marshal(s.State())
 	require.NoError(t, err)
-	var memo media.SessionState
-	require.NoError(t, json.Unmarshal(text, &memo))
-	memo.At = memo.At.Add(-3 * time.Second)
-	memo.RaiseVersion()
-	after := open(t, next, media.Options{ResumeFrom: &memo})
+	var state media.SessionState
+	require.NoError(t, json.Unmarshal(text, &state))
+	state.At = state.At.Add(-3 * time.Second)
+	state.RaiseVersion()
+	after := open(t, next, media.Options{ResumeFrom: &state})
 	assert.GreaterOrEqual(t, after.Position(), 3*time.Second+100*time.Millisecond, "media time includes the interruption")
 	again := after.Offer()
 	id2, version2, addr2 := origin(t, again)

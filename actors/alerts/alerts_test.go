@@ -58,6 +58,7 @@ func withFixture(t *testing.T, f func(w *fixture)) {
 		}
 		w.rows[r.Key()] = r
 		w.start()
+		synctest.Wait() // the first check is over before the test changes anything
 		f(w)
 		w.stop()
 	})
@@ -289,7 +290,7 @@ func TestPanickingCheckStartsNoSecondEmailRun(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(w *fixture) {
 		hang := make(chan struct{})
-		w.changeAndWait(func() { w.trunkDown, w.blockSend = true, hang }, 3*time.Minute+5*time.Second)
+		w.changeAndWait(func() { w.trunkDown, w.blockSend = true, hang }, 3*time.Minute+20*time.Second)
 		w.changeAndWait(func() { w.readPanics = 1 }, 20*time.Second)
 		w.mu.Lock()
 		assert.Equal(w, [2]int{1, 1}, w.concurrentSends, "the first one is under way still")

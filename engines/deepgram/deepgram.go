@@ -160,7 +160,7 @@ func (t *turn) exchange(ctx context.Context, address string) (text string, confi
 			return words.text, words.confidence(), t.closeError(err)
 		}
 		if kind != websocket.MessageText {
-			return "", 0, fmt.Errorf("%w: binary", engines.ErrInvalidResponse)
+			return "", 0, fmt.Errorf("%w: binary message", engines.ErrInvalidResponse)
 		}
 		done, err := words.takeMessage(b)
 		if err != nil || done {
@@ -181,9 +181,9 @@ func (t *turn) closeError(err error) error {
 		return nil
 	}
 	if code := websocket.CloseStatus(err); code > 0 {
-		return fmt.Errorf("%w: it closed the connection with %d", engines.ErrRequestRefused, code)
+		return fmt.Errorf("%w: the engine closed the connection with status %d", engines.ErrRequestRefused, code)
 	}
-	return errors.New("the connection broke")
+	return errors.New("the connection was lost")
 }
 
 // send writes queued audio to the connection, and the message CloseStream after the end of the turn.

@@ -69,7 +69,7 @@ func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 	defer func() { _ = answer.Body.Close() }()
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if kind == "application/json" || strings.HasPrefix(kind, "text/") || kind == "audio/mpeg" {
-		return fmt.Errorf("elevenlabs: %w: %s in place of µ-law", engines.ErrInvalidResponse, kind)
+		return fmt.Errorf("elevenlabs: %w: %s instead of µ-law", engines.ErrInvalidResponse, kind)
 	}
 	buf := make([]byte, 4096)
 	for {
@@ -82,7 +82,7 @@ func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
-			return fmt.Errorf("elevenlabs: the sound broke off: %w", err)
+			return fmt.Errorf("elevenlabs: the audio ended early: %w", err)
 		}
 	}
 }

@@ -127,11 +127,32 @@ func TestNextEngineAnswersAfterFailure(t *testing.T) {
 	}
 }
 
+// Reasoning is neither spoken nor part of the answer, and its length does not count as length of the answer.
+func TestReasoningIsNotPartOfAnswer(t *testing.T) {
+	t.Parallel()
+	reasoning := strings.Repeat("The caller wants this. ", 4000)
+	server := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"<thi", "nk>" + reasoning, "</think>Hello", " again. How", " are you?"}}))
+	var said []string
+	a, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: server.URL}}, hello(), func(text string, _ time.Duration) { said = append(said, text) }, func(*llm.Fault) {})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Hello again.", "How are you?"}, said)
+	assert.Equal(t, "Hello again. How are you?", a.Text)
+}
+
+func TestAnswerOfReasoningOnlyIsEmpty(t *testing.T) {
+	t.Parallel()
+	server := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"<think>I never come to an end."}}))
+	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: server.URL}}, hello(), nil, func(*llm.Fault) {})
+	fault := new(llm.Fault)
+	require.ErrorAs(t, err, &fault)
+	assert.Equal(t, "empty", fault.Code)
+}
+
 func TestWholeAnswerHasATimeLimit(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"I thin"}, Stall: true}))
 	_, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL, Total: 200 * time.Millisecond}}, hello(), nil, nil)
-	require.Equal(t, &llm.Fault{Engine: "one", Code: "timeout", Message: "its answer took too long"}, err)
+	require.Equal(t, &llm.Fault{Engine: "one", Code: "timeout", Message: "the response took too long"}, err)
 	<-s.Disconnects()
 }
 

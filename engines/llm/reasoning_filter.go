@@ -1,14 +1,9 @@
 package llm
 
-import (
-	"strings"
-)
+import "strings"
 
 // reasoningTags are the names of the tags between which models write their reasoning.
 var reasoningTags = []string{"think", "thinking", "thought", "reasoning", "reflection"} //nolint:gochecknoglobals // a table
-
-// longestTag is the length of the longest tag in reasoningTags with its brackets and slash.
-const longestTag = len("</reflection>")
 
 // reasoningFilter removes reasoning blocks, such as <think>…</think>, from a text that arrives in pieces. A block
 // without its end reaches to the end of the text.
@@ -40,7 +35,7 @@ func (f *reasoningFilter) Add(piece string) string {
 				f.open = ""
 			}
 			text = text[length:]
-		case length == 0 && len(text) < longestTag && !strings.Contains(text, ">"):
+		case length == 0:
 			f.held = text
 			return out.String()
 		default:

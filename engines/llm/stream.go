@@ -94,7 +94,7 @@ func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence f
 	endAfter := func(d time.Duration, code, message string) *time.Timer {
 		return time.AfterFunc(d, func() { end(&Fault{Engine: e.Name, Code: code, Message: message}) })
 	}
-	defer endAfter(orElse(e.Total, stdTotal), "timeout", "its answer took too long").Stop()
+	defer endAfter(orElse(e.Total, stdTotal), "timeout", "the response took too long").Stop()
 	first := orElse(e.First, stdFirst)
 	reader := answerReader{
 		engine: e, begun: time.Now(), sentence: sentence, endAfter: endAfter,
@@ -123,7 +123,7 @@ func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerRea
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";"); strings.TrimSpace(kind) != "text/event-stream" {
-		return &Fault{Engine: e.Name, Code: "garbage", Message: "the answer is no stream of events"}
+		return &Fault{Engine: e.Name, Code: "garbage", Message: "the response is not an event stream (text/event-stream)"}
 	}
 	return to.read(io.LimitReader(resp.Body, maxAnswer))
 }
@@ -136,7 +136,7 @@ func (c *Client) post(ctx context.Context, e *Engine, path, accept string, reque
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.URL, "/")+path, bytes.NewReader(text))
 	if err != nil {
-		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "its URL is not valid"}
+		return nil, &Fault{Engine: e.Name, Code: "unreachable", Message: "the URL of the engine is not valid"}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", accept)
@@ -160,7 +160,7 @@ func (c *Client) post(ctx context.Context, e *Engine, path, accept string, reque
 }
 
 func refusal(e *Engine, status int) *Fault {
-	f := &Fault{Engine: e.Name, Code: "rejected", Message: fmt.Sprintf("it answered %d", status)}
+	f := &Fault{Engine: e.Name, Code: "rejected", Message: fmt.Sprintf("the engine responded with status %d", status)}
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Code = "refused"
@@ -181,7 +181,6 @@ type answerReader struct {
 	cutter   Sentences
 	answer   Answer
 	text     strings.Builder
-	received int // bytes of text, reasoning included
 	spoke    bool
 	hasChunk bool // a chunk has arrived
 	ended    bool // the stream has sent its end
@@ -227,10 +226,10 @@ func (r *answerReader) restartPauseTimer() {
 func (r *answerReader) chunk(data string) error {
 	var c wireChunk
 	if err := json.Unmarshal([]byte(data), &c); err != nil {
-		return &Fault{Engine: r.engine.Name, Code: "garbage", Message: "an event is no JSON"}
+		return &Fault{Engine: r.engine.Name, Code: "garbage", Message: "an event of the response is not JSON"}
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return &Fault{Engine: r.engine.Name, Code: "overloaded", Message: "it broke off with an error"}
+		return &Fault{Engine: r.engine.Name, Code: "overloaded", Message: "the engine ended the response with an error"}
 	}
 	if len(c.Choices) == 0 {
 		return nil // a chunk with usage figures only
@@ -265,24 +264,23 @@ func (r *answerReader) recordFirstChunk() {
 	r.answer.FirstToken = time.Since(r.begun)
 	r.silence.Stop()
 	stall := orElse(r.engine.Stall, stdStall)
-	r.silence = r.endAfter(stall, "stalled", fmt.Sprintf("its answer stood still for %s", stall))
+	r.silence = r.endAfter(stall, "stalled", fmt.Sprintf("the response paused for %s", stall))
 }
 
 func (r *answerReader) addText(piece string) error {
-	if r.received+len(piece) > maxText {
-		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("its answer has more than %d bytes", maxText)}
-	}
-	r.received += len(piece)
-	r.addSpoken(r.filter.Add(strings.ToValidUTF8(piece, "")))
-	return nil
+	return r.addSpoken(r.filter.Add(strings.ToValidUTF8(piece, "")))
 }
 
 // addSpoken adds text outside of reasoning blocks and reports the sentences that are complete now.
-func (r *answerReader) addSpoken(text string) {
+func (r *answerReader) addSpoken(text string) error {
+	if r.text.Len()+len(text) > maxText {
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("the response has more than %d bytes of text", maxText)}
+	}
 	r.text.WriteString(text)
 	for _, one := range r.cutter.Add(text) {
 		r.reportSentence(one)
 	}
+	return nil
 }
 
 func (r *answerReader) reportSentence(sentence string) {
@@ -296,7 +294,7 @@ func (r *answerReader) reportSentence(sentence string) {
 // parts of the arguments.
 func (r *answerReader) addToolCall(piece *wireCall) error {
 	if piece.Index < 0 || piece.Index >= maxCalls {
-		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("it wants more than %d things done at once", maxCalls)}
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("the response has more than %d tool calls", maxCalls)}
 	}
 	for len(r.answer.Calls) <= piece.Index {
 		r.answer.Calls = append(r.answer.Calls, Call{})
@@ -308,14 +306,16 @@ func (r *answerReader) addToolCall(piece *wireCall) error {
 	c.Name += piece.Function.Name
 	c.Arguments += piece.Function.Arguments
 	if len(c.Arguments) > maxArguments || len(c.Name) > 256 || len(c.ID) > 256 {
-		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: "the tool calls are too long"}
+		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: "a tool call of the response is too long"}
 	}
 	return nil
 }
 
 // finish returns the complete answer at the end of the stream and reports its last sentence.
 func (r *answerReader) finish() (Answer, error) {
-	r.addSpoken(r.filter.Rest())
+	if err := r.addSpoken(r.filter.Rest()); err != nil {
+		return r.answer, err
+	}
 	a := r.answer
 	a.Engine, a.Text = r.engine.Name, strings.TrimSpace(r.text.String())
 	for i := range a.Calls {
@@ -324,7 +324,7 @@ func (r *answerReader) finish() (Answer, error) {
 		}
 	}
 	if a.Text == "" && len(a.Calls) == 0 {
-		return a, &Fault{Engine: r.engine.Name, Code: "empty", Message: "its answer is empty"}
+		return a, &Fault{Engine: r.engine.Name, Code: "empty", Message: "the response is empty"}
 	}
 	if rest := r.cutter.Rest(); rest != "" {
 		r.reportSentence(rest)
@@ -337,7 +337,7 @@ func faultOf(e *Engine, err error) *Fault {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f
 	}
-	f := &Fault{Engine: e.Name, Code: "dropped", Message: "the connection broke before the end of its answer"}
+	f := &Fault{Engine: e.Name, Code: "dropped", Message: "the connection ended before the response"}
 	var dns *net.DNSError
 	var op *net.OpError
 	switch {
@@ -346,7 +346,7 @@ func faultOf(e *Engine, err error) *Fault {
 	case errors.Is(err, bufio.ErrTooLong):
 		f.Code, f.Message = "garbage", fmt.Sprintf("an event has more than %d bytes", maxLine)
 	case errors.Is(err, context.DeadlineExceeded):
-		f.Code, f.Message = "timeout", "its answer took too long"
+		f.Code, f.Message = "timeout", "the response took too long"
 	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
 		f.Code, f.Message = "unreachable", "it cannot be reached"
 	}

@@ -32,7 +32,7 @@ const (
 	closeTimeout          = 2 * time.Second
 )
 
-var errConnectionLost = errors.New("the connection broke")
+var errConnectionLost = errors.New("the connection was lost")
 
 // Engine opens media stream sessions with one server.
 type Engine struct {
@@ -235,7 +235,7 @@ func (s *stream) exchange(ctx context.Context) error {
 			return errConnectionLost
 		}
 		if kind != websocket.MessageText {
-			return fmt.Errorf("%w: binary", engines.ErrInvalidResponse)
+			return fmt.Errorf("%w: binary message", engines.ErrInvalidResponse)
 		}
 		if err := s.takeMessage(b); err != nil {
 			return err

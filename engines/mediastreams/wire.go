@@ -78,7 +78,7 @@ func (s *stream) takeMessage(b []byte) error {
 	switch m.Event {
 	case "media":
 		if m.Media == nil {
-			return fmt.Errorf("%w: no sound", engines.ErrInvalidResponse)
+			return fmt.Errorf("%w: no audio", engines.ErrInvalidResponse)
 		}
 		return s.addAudio(m.Media.Payload)
 	case "mark":

@@ -117,7 +117,7 @@ func (w *Recognizer) transcribe(ctx context.Context, wanted speech.RecognitionRe
 	defer func() { _ = answer.Body.Close() }()
 	b, err := io.ReadAll(io.LimitReader(answer.Body, maxResponseBytes))
 	if err != nil {
-		return "", 0, fmt.Errorf("openai: the text broke off: %w", cause(ctx, err))
+		return "", 0, fmt.Errorf("openai: the transcription ended early: %w", cause(ctx, err))
 	}
 	var told transcript
 	if err := json.Unmarshal(b, &told); err != nil || told.Text == nil {

@@ -83,7 +83,7 @@ func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu
 func Stream(ctx context.Context, answer *http.Response, rate int, out func(mu []byte)) error {
 	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if strings.HasPrefix(kind, "text/") || slices.Contains([]string{"application/json", "audio/mpeg", "audio/mp3", "audio/ogg", "audio/flac", "audio/aac"}, kind) {
-		return fmt.Errorf("openai: %w: %s in place of PCM", engines.ErrInvalidResponse, kind)
+		return fmt.Errorf("openai: %w: %s instead of PCM", engines.ErrInvalidResponse, kind)
 	}
 	head, err := readHeader(answer.Body, &rate)
 	if err != nil {
@@ -103,7 +103,7 @@ func Stream(ctx context.Context, answer *http.Response, rate int, out func(mu []
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("openai: the sound broke off: %w", cause(ctx, err))
+			return fmt.Errorf("openai: the audio ended early: %w", cause(ctx, err))
 		}
 	}
 }
@@ -138,7 +138,7 @@ func readHeader(body io.Reader, rate *int) (head []byte, err error) {
 	for range 16 { // chunks before the data chunk
 		var chunk [8]byte
 		if _, err := io.ReadFull(body, chunk[:]); err != nil {
-			return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrInvalidResponse)
+			return nil, fmt.Errorf("%w: a WAV file without audio", engines.ErrInvalidResponse)
 		}
 		if string(chunk[:4]) == "data" {
 			return nil, nil
@@ -146,15 +146,15 @@ func readHeader(body io.Reader, rate *int) (head []byte, err error) {
 		size := int64(binary.LittleEndian.Uint32(chunk[4:]))
 		content, err := io.ReadAll(io.LimitReader(body, min(size+size%2, 4096)))
 		if err != nil || int64(len(content)) < size {
-			return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrInvalidResponse)
+			return nil, fmt.Errorf("%w: a WAV file without audio", engines.ErrInvalidResponse)
 		}
 		if string(chunk[:4]) != "fmt " {
 			continue
 		}
 		if len(content) < 16 || binary.LittleEndian.Uint16(content) != 1 || binary.LittleEndian.Uint16(content[2:]) != 1 || binary.LittleEndian.Uint16(content[14:]) != 16 {
-			return nil, fmt.Errorf("%w: a WAV that is not mono PCM of 16 bits", engines.ErrInvalidResponse)
+			return nil, fmt.Errorf("%w: a WAV file that is not mono 16-bit PCM", engines.ErrInvalidResponse)
 		}
 		*rate = int(binary.LittleEndian.Uint32(content[4:]))
 	}
-	return nil, fmt.Errorf("%w: a WAV without sound", engines.ErrInvalidResponse)
+	return nil, fmt.Errorf("%w: a WAV file without audio", engines.ErrInvalidResponse)
 }

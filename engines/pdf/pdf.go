@@ -25,9 +25,9 @@ const (
 
 // Errors that describe to the user why an uploaded PDF file cannot be read.
 var (
-	ErrSlow   = errors.New("the PDF takes too long to read")
-	ErrBroken = errors.New("the PDF is damaged, or written in a way that is not understood")
-	ErrLocked = errors.New("the PDF takes a password")
+	ErrSlow   = errors.New("reading the PDF takes too long")
+	ErrBroken = errors.New("the PDF is damaged or has an unsupported format")
+	ErrLocked = errors.New("the PDF is protected by a password")
 	ErrPages  = errors.New("the PDF has more than 500 pages")
 	ErrText   = errors.New("the PDF has more than 1048576 bytes of text")
 	ErrSize   = errors.New("the PDF has more than 6291456 bytes")

@@ -35,7 +35,7 @@ const (
 var (
 	ErrResponseTimeout = speech.ErrFirstAudioTimeout
 	ErrStalled         = speech.ErrAudioStalled
-	errConnectionLost  = errors.New("the connection broke")
+	errConnectionLost  = errors.New("the connection was lost")
 	errClosed          = errors.New("the session is closed")
 )
 
@@ -259,7 +259,7 @@ func (s *session) exchange(ctx context.Context) error {
 			return closeError(err)
 		}
 		if kind != websocket.MessageText {
-			return fmt.Errorf("%w: binary", engines.ErrInvalidResponse)
+			return fmt.Errorf("%w: binary message", engines.ErrInvalidResponse)
 		}
 		if err := s.takeMessage(b); err != nil {
 			return err
@@ -270,7 +270,7 @@ func (s *session) exchange(ctx context.Context) error {
 // closeError converts the error of a read from the connection into the error that the session reports.
 func closeError(err error) error {
 	if code := websocket.CloseStatus(err); code > 0 {
-		return fmt.Errorf("%w: it closed the connection with %d", errConnectionLost, code)
+		return fmt.Errorf("%w: the engine closed the connection with status %d", errConnectionLost, code)
 	}
 	return errConnectionLost
 }

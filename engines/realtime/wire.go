@@ -233,7 +233,7 @@ func (s *session) setReady() {
 func (s *session) addAudio(e *event) error {
 	mu, err := base64.StdEncoding.DecodeString(e.Delta)
 	if err != nil || e.ItemID == "" {
-		return fmt.Errorf("%w: no sound", engines.ErrInvalidResponse)
+		return fmt.Errorf("%w: no audio", engines.ErrInvalidResponse)
 	}
 	s.mu.Lock()
 	cut := s.interrupted[e.ItemID]
@@ -297,7 +297,7 @@ func (s *session) responseDone(e *event) error {
 			continue
 		}
 		if len(calls) == maxToolCalls || len(i.Arguments) > maxArgumentBytes || len(i.Name) > maxItemBytes || len(i.CallID) > maxItemBytes {
-			return fmt.Errorf("%w: it wants too much done", engines.ErrInvalidResponse)
+			return fmt.Errorf("%w: too many tool calls", engines.ErrInvalidResponse)
 		}
 		calls = append(calls, speech.RealtimeToolCall{ID: i.CallID, Name: i.Name, Arguments: i.Arguments})
 	}

@@ -26,7 +26,7 @@ const (
 	maxMCPRequests = 32
 )
 
-var errMCPRequests = fmt.Errorf("its server wants more than %d requests", maxMCPRequests)
+var errMCPRequests = fmt.Errorf("the MCP server caused more than %d requests", maxMCPRequests)
 
 // callMCP opens a session with the tool's MCP server, calls the tool and closes the session.
 func (c *Client) callMCP(ctx context.Context, t *domain.Tool, arguments map[string]any) (string, error) {
@@ -63,7 +63,7 @@ func refuseAllButPing(next mcp.MethodHandler) mcp.MethodHandler {
 		if method == "ping" {
 			return next(ctx, method, req)
 		}
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client offers nothing"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "the client has no methods"}
 	}
 }
 
@@ -80,7 +80,7 @@ func mcpText(result *mcp.CallToolResult) (string, error) {
 	if text == "" && result.StructuredContent != nil {
 		b, err := json.Marshal(result.StructuredContent)
 		if err != nil {
-			return "", errors.New("its server answered something else than was asked")
+			return "", errors.New("the MCP server sent an unexpected result")
 		}
 		text = string(b)
 	}
@@ -126,7 +126,7 @@ func (t *mcpTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		t.setFailed(fmt.Errorf("its server answered %d", resp.StatusCode))
+		t.setFailed(fmt.Errorf("the MCP server responded with status %d", resp.StatusCode))
 	}
 	resp.Body = struct {
 		io.Reader
@@ -150,7 +150,7 @@ func (t *mcpTransport) failure(ctx context.Context, err error) error {
 		return *first
 	}
 	if refusal, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		return errors.New("its server refused: " + clip(refusal.Message, 300))
+		return errors.New("the MCP server refused the call: " + clip(refusal.Message, 300))
 	}
-	return errors.New("its server broke off or answered something else than was asked")
+	return errors.New("the MCP server ended the response early or sent an unexpected one")
 }

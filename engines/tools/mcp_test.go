@@ -105,7 +105,7 @@ func TestToolOfMCPServerIsCalled(t *testing.T) {
 		"as it is documented":   {"testdata/call.sse", "Current weather in New York:\nTemperature: 72°F\nConditions: Partly cloudy", ""},
 		"an error of the tool":  {"testdata/failed.sse", "", "Failed to fetch weather data: API rate limit exceeded"},
 		"an error of the rules": {"testdata/unknown.sse", "", "Unknown tool: invalid_tool_name"},
-		"a stream that breaks":  {"", "", "broke off"},
+		"a stream that breaks":  {"", "", "ended the response early"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +115,7 @@ func TestToolOfMCPServerIsCalled(t *testing.T) {
 				require.NoError(t, err)
 				call = string(text)
 			}
-			f, client := newFar(t, mcpHandler(t, call))
+			f, client := newToolServer(t, mcpHandler(t, call))
 			tool := order(domain.ToolHTTP{})
 			tool.HTTP, tool.MCP = nil, &domain.ToolMCP{URL: f.URL, Headers: map[string]string{"X-Key": "k"}}
 			text, err := client.Call(t.Context(), tool, map[string]any{"order": 7.0})
@@ -214,10 +214,10 @@ func TestMCPServerCannotBlockOrCrashClient(t *testing.T) {
 		text, failed string
 		took         time.Duration
 	}{
-		"it hangs":              {hang, "", "it did not answer in time", 15 * time.Second},
-		"it sends endless JSON": {onCall("application/json", endless(' ')), "", "its server broke off or answered something else than was asked", 0},
+		"it hangs":              {hang, "", "the server did not respond in time", 15 * time.Second},
+		"it sends endless JSON": {onCall("application/json", endless(' ')), "", "the MCP server ended the response early or sent an unexpected one", 0},
 		"it sends an endless event": {
-			onCall("text/event-stream", strings.NewReader("data: "), endless('x')), "", "its server broke off or answered something else than was asked", 0,
+			onCall("text/event-stream", strings.NewReader("data: "), endless('x')), "", "the MCP server ended the response early or sent an unexpected one", 0,
 		},
 		"it wants its pings answered and takes no answer": {onCall("text/event-stream", strings.NewReader(pings.String()+mcpDone)), "done", "", 0},
 		"it sends notifications without parameters": {
@@ -234,9 +234,9 @@ func TestMCPServerCannotBlockOrCrashClient(t *testing.T) {
 				return "text/event-stream", strings.NewReader(fmt.Sprintf("id: %d\nretry: 1\ndata: \n\n", n)), nil
 			}
 			return "", nil, nil
-		}, "", "its server wants more than 32 requests", 30 * time.Millisecond},
-		"it is elsewhere":       {func(*http.Request, string, int) (string, io.Reader, error) { return "https://s3cret.example", nil, nil }, "", "its server answered 302", 0},
-		"it may not be reached": {func(*http.Request, string, int) (string, io.Reader, error) { return "", nil, access.ErrEgress }, "", "its address may not be reached from here", 0},
+		}, "", "the MCP server caused more than 32 requests", 30 * time.Millisecond},
+		"it is elsewhere":       {func(*http.Request, string, int) (string, io.Reader, error) { return "https://s3cret.example", nil, nil }, "", "the MCP server responded with status 302", 0},
+		"it may not be reached": {func(*http.Request, string, int) (string, io.Reader, error) { return "", nil, access.ErrEgress }, "", "connections to the address of the server are not allowed", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -58,7 +58,7 @@ func (c *Client) callHTTP(ctx context.Context, h *domain.ToolHTTP, arguments map
 		}
 		text, err := json.Marshal(sent)
 		if err != nil {
-			return "", errors.New("the arguments cannot be sent")
+			return "", errors.New("the arguments cannot be encoded")
 		}
 		body = bytes.NewReader(text)
 	}
@@ -81,7 +81,7 @@ func (c *Client) callHTTP(ctx context.Context, h *domain.ToolHTTP, arguments map
 		return "", err
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return "", fmt.Errorf("it answered %d: %s", resp.StatusCode, clip(text, 500))
+		return "", fmt.Errorf("the server responded with status %d: %s", resp.StatusCode, clip(text, 500))
 	}
 	if text == "" {
 		text = fmt.Sprintf(`{"status":%d}`, resp.StatusCode)
@@ -110,15 +110,15 @@ func readResponse(resp *http.Response) (string, error) {
 	_, shown := errors.AsType[content.Error](err)
 	switch {
 	case errors.Is(err, content.ErrTooLarge):
-		return "", fmt.Errorf("its answer has more than %d bytes", maxResponseBytes)
+		return "", fmt.Errorf("the response has more than %d bytes", maxResponseBytes)
 	case shown:
-		return "", fmt.Errorf("its answer cannot be read: %w", err)
+		return "", fmt.Errorf("the response cannot be read: %w", err)
 	case err != nil:
 		return "", failure(err)
 	}
 	text, err := content.DecodeText(resp.Header.Get("Content-Type"), body)
 	if err != nil {
-		return "", fmt.Errorf("its answer cannot be read: %w", err)
+		return "", fmt.Errorf("the response cannot be read: %w", err)
 	}
 	return strings.TrimSpace(text), nil
 }
@@ -127,11 +127,11 @@ func readResponse(resp *http.Response) (string, error) {
 func failure(err error) error {
 	switch {
 	case errors.Is(err, access.ErrEgress):
-		return errors.New("its address may not be reached from here")
+		return errors.New("connections to the address of the server are not allowed")
 	case errors.Is(err, context.DeadlineExceeded):
-		return errors.New("it did not answer in time")
+		return errors.New("the server did not respond in time")
 	}
-	return errors.New("it cannot be reached")
+	return errors.New("the server cannot be reached")
 }
 
 func clip(s string, most int) string {

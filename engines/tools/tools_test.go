@@ -22,7 +22,7 @@ type toolServer struct {
 	heard []string
 }
 
-func newFar(t *testing.T, answer http.HandlerFunc) (*toolServer, *tools.Client) {
+func newToolServer(t *testing.T, answer http.HandlerFunc) (*toolServer, *tools.Client) {
 	t.Helper()
 	f := &toolServer{}
 	f.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func order(h domain.ToolHTTP) *domain.Tool {
 
 func TestHTTPToolRequestFollowsItsDefinition(t *testing.T) {
 	t.Parallel()
-	f, c := newFar(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, ` {"at":"Berlin"} `) })
+	f, c := newToolServer(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, ` {"at":"Berlin"} `) })
 	given := map[string]any{"order": 7.0, "city": "a/b ../c&d=\"{{order}}\""}
 	for _, h := range []domain.ToolHTTP{
 		{Method: "GET", URL: f.URL + "/orders/{{order}}/{{city}}"},
@@ -71,7 +71,7 @@ func TestHTTPToolRequestFollowsItsDefinition(t *testing.T) {
 
 func TestInvalidToolArgumentsAreNotSent(t *testing.T) {
 	t.Parallel()
-	f, c := newFar(t, func(http.ResponseWriter, *http.Request) {})
+	f, c := newToolServer(t, func(http.ResponseWriter, *http.Request) {})
 	for _, given := range []map[string]any{nil, {"order": "seven"}, {"order": 1.5}, {"order": 7.0, "more": true}, {"city": "Bonn"}} {
 		_, err := c.Call(t.Context(), order(domain.ToolHTTP{Method: "POST", URL: f.URL}), given)
 		require.Error(t, err, "%v", given)
@@ -83,7 +83,7 @@ func TestInvalidToolArgumentsAreNotSent(t *testing.T) {
 
 func TestToolErrorContainsNoSecrets(t *testing.T) {
 	t.Parallel()
-	f, c := newFar(t, func(w http.ResponseWriter, r *http.Request) {
+	f, c := newToolServer(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/500":
 			http.Error(w, "out of order", http.StatusInternalServerError)
@@ -96,7 +96,7 @@ func TestToolErrorContainsNoSecrets(t *testing.T) {
 			panic(http.ErrAbortHandler) // without the abort, the client could still get a response
 		}
 	})
-	for path, want := range map[string]string{"/500": "it answered 500: out of order", "/moved": "it answered 302", "/long": "more than 65536 bytes", "/slow": "did not answer in time"} {
+	for path, want := range map[string]string{"/500": "status 500: out of order", "/moved": "status 302", "/long": "more than 65536 bytes", "/slow": "did not respond in time"} {
 		tool := order(domain.ToolHTTP{Method: "POST", URL: f.URL + path, Headers: map[string]string{"X-Key": "s3cret"}})
 		if path == "/slow" {
 			tool.HTTP.TimeoutMs = 200

@@ -104,7 +104,7 @@ func TestFailedTurnIsRecognizedByNextEngine(t *testing.T) {
 				require.NoError(t, h.Err)
 				var f failureLog
 				for _, x := range h.Failures {
-					f.hear(x)
+					f.add(x)
 				}
 				assert.Equal(t, c.told, f.all)
 				if c.text == "two" {
@@ -139,7 +139,7 @@ func TestTurnFailsIfNoRecognizerSucceeds(t *testing.T) {
 			assert.True(t, h.Final)
 			var f failureLog
 			for _, fault := range h.Failures {
-				f.hear(fault)
+				f.add(fault)
 			}
 			if want != "" {
 				assert.Equal(t, []string{want}, f.all)

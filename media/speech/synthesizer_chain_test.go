@@ -102,7 +102,7 @@ type failureLog struct {
 	all []string
 }
 
-func (f *failureLog) hear(x speech.EngineFailure) {
+func (f *failureLog) add(x speech.EngineFailure) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	what := x.Engine + " " + speech.ErrorCode(x.Err)
@@ -172,7 +172,7 @@ func TestFailingEngineIsReplacedByNextAndFinallyByLocalEngine(t *testing.T) {
 				x.does, y.does = append(x.does, c.x), append(y.does, c.y)
 				var f failureLog
 				start := time.Now()
-				u, err := voiceOf(t, x, y).StartSpeaking(t.Context(), speech.Request{Text: "anna", Language: "en-US"}, f.hear)
+				u, err := voiceOf(t, x, y).StartSpeaking(t.Context(), speech.Request{Text: "anna", Language: "en-US"}, f.add)
 				require.NoError(t, err)
 				assert.Equal(t, c.after, time.Since(start))
 				assert.Equal(t, c.says, fullAudio(t, u))
@@ -188,14 +188,14 @@ func TestNextSentenceIsSynthesizedDuringPlayback(t *testing.T) {
 		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
 		var f failureLog
 		v := voiceOf(t, x)
-		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.hear)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.add)
 		require.NoError(t, err)
 		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb__CCCCCCCCCC", fullAudio(t, u))
 		assert.Equal(t, []string{"x engine_slow recovered"}, f.all)
 		assert.Len(t, x.requests(), 3, "each is asked for once")
 		u.Stop()
 
-		again, err := v.StartSpeaking(t.Context(), speech.Request{Text: "berta."}, f.hear)
+		again, err := v.StartSpeaking(t.Context(), speech.Request{Text: "berta."}, f.add)
 		require.NoError(t, err)
 		assert.Equal(t, "bbbbbbbbbb", fullAudio(t, again))
 		assert.Len(t, x.requests(), 3, "what was said once is remembered")
@@ -216,7 +216,7 @@ func TestStopCancelsSynthesis(t *testing.T) {
 		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{first, first}}
 		var f failureLog
 		v := voiceOf(t, x)
-		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta."}, f.hear)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta."}, f.add)
 		require.NoError(t, err)
 		u.Stop()
 		synctest.Wait()
@@ -226,7 +226,7 @@ func TestStopCancelsSynthesis(t *testing.T) {
 		wanted, unwanted := context.WithCancel(t.Context())
 		x.does = append(x.does, hangs)
 		go unwanted()
-		_, err = v.StartSpeaking(wanted, speech.Request{Text: "carl"}, f.hear)
+		_, err = v.StartSpeaking(wanted, speech.Request{Text: "carl"}, f.add)
 		require.ErrorIs(t, err, context.Canceled)
 		synctest.Wait()
 		assert.Equal(t, 3, x.ended, "also before its first sound")
@@ -240,7 +240,7 @@ func TestFailingEngineIsSuspendedAndRetried(t *testing.T) {
 		v := voiceOf(t, x)
 		say := func(text, want string) time.Duration {
 			start := time.Now()
-			u, err := v.StartSpeaking(t.Context(), speech.Request{Text: text}, f.hear)
+			u, err := v.StartSpeaking(t.Context(), speech.Request{Text: text}, f.add)
 			require.NoError(t, err)
 			took := time.Since(start)
 			assert.Equal(t, want, fullAudio(t, u), text)
@@ -266,13 +266,13 @@ func TestNamedEngineIsFirstAndItsVoiceIsNotPassedOn(t *testing.T) {
 		v := voiceOf(t, x, y)
 		y.does = append(y.does, func(context.Context, speech.Request, func([]byte)) error { return errors.New("no") })
 		var f failureLog
-		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: "y", Voice: "carla", Language: "de-DE"}, f.hear)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: "y", Voice: "carla", Language: "de-DE"}, f.add)
 		require.NoError(t, err)
 		assert.Equal(t, "aaaaaaaaaa", fullAudio(t, u))
 		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "y", Voice: "carla", Model: "y-model", Language: "de-DE"}}, y.requests())
 		assert.Equal(t, []speech.Request{{Text: "anna", Engine: "x", Voice: "x-voice", Model: "x-model", Language: "de-DE"}}, x.requests())
 		for _, engine := range []string{speech.LocalVoice, speech.PromptFilesEngine} {
-			u, err = v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: engine}, f.hear)
+			u, err = v.StartSpeaking(t.Context(), speech.Request{Text: "anna", Engine: engine}, f.add)
 			require.NoError(t, err)
 			assert.Equal(t, "AAAAAAAAAA", fullAudio(t, u), engine)
 		}
