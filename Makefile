@@ -55,8 +55,8 @@ SOAK_MINUTES   ?= 20
 SOAK_RATE      ?= 250
 SOAK_DOC       ?=
 
-# Tests that only make nightly runs: simultaneous faults of nodes and stores, the search for leaks, and controls that prove that
-# these tests detect planted faults.
+# Tests that only make nightly runs: faults of nodes and stores, the search for leaks, controls that prove that these tests detect
+# planted faults, and tests that wait long for phones or networks.
 NIGHTLY_ONLY_TESTS := \
   TestFaultsOfNodesKeepInvariants \
   TestCampaignContinuesOnNextNodeAfterKills \
@@ -75,7 +75,35 @@ NIGHTLY_ONLY_TESTS := \
   TestModelDetectsPlantedFaults \
   TestKillsOfServiceWithRetriesOnPebble \
   TestKamailioDispatcherKeepsCallPathAndFailsOver \
-  TestWorkspacesAreDistributedAndSurviveNodeKills
+  TestWorkspacesAreDistributedAndSurviveNodeKills \
+  TestAudioThroughNATInBothDirections \
+  TestLiveCallEndsWhenSpendCapIsReached \
+  TestDemoPlaysOnceAndItsDataSurvivesRestarts \
+  TestGoClientFollowsCampaignThroughCrash \
+  TestCampaignPausesDialingWhileTTSEngineIsDown \
+  TestCallerDetailsOfTrunkAreStored \
+  TestRedisOutageOfTenSecondsStopsOnlyDialing \
+  TestRecordingsInBucketSurviveNodeLossAndBucketOutage \
+  TestDrainLetsLiveCallsEndAndRejectsNewCalls \
+  TestRecordingSurvivesKillOfNode \
+  TestFullDiskStopsDialingAndLosesNoContact \
+  TestThirdPartyClientsWorkWithAPI \
+  TestPlanLimitsBoundSIPInvites \
+  TestBlobsMoveCopiesDataFolderToBucket \
+  TestContactUploadIsAtomicOnRedis \
+  TestRestoredStoreSendsNothingDuringQuarantine \
+  TestRemindersAreSentOnceAcrossKills \
+  TestShardWithLiveCallsMovesToJoinedNode \
+  TestTraceContextReachesCollectorToolWebhookAndLog \
+  TestSIPTraceSurvivesKillUpToLastCommit \
+  TestConcurrentRequestsWithSameIdempotencyKeyHaveOneEffect \
+  TestControlClockSetBackWithLateCommitCallsTwice \
+  TestClockSetBackWithRedisCallsEachContactOnce \
+  TestWritesWaitWhileShardsMove \
+  TestCallOverTLSMovesToAnotherNode \
+  TestControlNodeWithoutLeaseCheckKeepsDialing \
+  TestCallsOverIPv6 \
+  TestCallsSurvivePacketLoss
 NIGHTLY_ONLY       := $(call any_of,$(NIGHTLY_ONLY_TESTS))
 # Tests that make nightly runs with more cases or more time.
 NIGHTLY_TESTS := $(call any_of,\

@@ -36,9 +36,10 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// limitsWithShortOpenPeriod returns short timeouts, and a millisecond for which the circuit breaker refuses requests.
+// limitsWithShortOpenPeriod returns limits with a millisecond for which the circuit breaker refuses requests. A loaded
+// machine does not exceed the timeouts.
 func limitsWithShortOpenPeriod() blob.S3Limits {
-	return blob.S3Limits{StallTimeout: 300 * time.Millisecond, RequestTimeout: 3 * time.Second, MaxAttempts: 3, OpenPeriod: time.Millisecond, MaxOpenPeriod: 2 * time.Millisecond}
+	return blob.S3Limits{StallTimeout: 20 * time.Second, RequestTimeout: time.Minute, MaxAttempts: 3, OpenPeriod: time.Millisecond, MaxOpenPeriod: 2 * time.Millisecond}
 }
 
 func TestS3Conforms(t *testing.T) {
@@ -153,7 +154,9 @@ func TestS3ConformsWithRealServer(t *testing.T) {
 
 func TestS3UnavailableErrorHasRetryAfter(t *testing.T) {
 	server := s3test.New(t)
-	s := newS3(t, server.URL, "", limitsWithShortOpenPeriod())
+	limits := limitsWithShortOpenPeriod()
+	limits.StallTimeout, limits.RequestTimeout = 300*time.Millisecond, 3*time.Second
+	s := newS3(t, server.URL, "", limits)
 	_, err := s.Put(t.Context(), "ws_1", "a", bytes.NewReader(blobtest.RandomBytes(2_000_000)))
 	require.NoError(t, err)
 	open, _, err := s.Open(t.Context(), "ws_1", "a")
