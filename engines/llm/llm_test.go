@@ -130,8 +130,8 @@ func TestNextEngineAnswersAfterFailure(t *testing.T) {
 // Reasoning is neither spoken nor part of the answer, and its length does not count as length of the answer.
 func TestReasoningIsNotPartOfAnswer(t *testing.T) {
 	t.Parallel()
-	reasoning := strings.Repeat("The caller wants this. ", 4000)
-	server := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"<thi", "nk>" + reasoning, "</think>Hello", " again. How", " are you?"}}))
+	reasoning := strings.Repeat("The caller wants this. ", 2000)
+	server := llmtest.New(t, llmtest.Replies(llmtest.Reply{Say: []string{"<thi", "nk>" + reasoning, reasoning, "</think>Hello", " again. How", " are you?"}}))
 	var said []string
 	a, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: server.URL}}, hello(), func(text string, _ time.Duration) { said = append(said, text) }, func(*llm.Fault) {})
 	require.NoError(t, err)
