@@ -33,6 +33,7 @@ type Player interface {
 	PausePlaying()
 	ContinuePlaying()
 	SendDigits(id uint64, digits string)
+	RejectSpeech()
 	Position() time.Duration
 }
 
@@ -156,6 +157,8 @@ func (c *Conversation) receiveInternal(ctx actor.Context) {
 		c.turnRecognized(ctx, m)
 	case turnTimeout:
 		c.turnTimeout(ctx, m)
+	case pauseTimeout:
+		c.pauseTimedOut(m)
 	case lastWordsTimeout:
 		c.lastWordsTimedOut(ctx)
 	case answerTimeout:

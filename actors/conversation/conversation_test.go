@@ -25,14 +25,15 @@ import (
 
 // fakePlayer simulates playback in fake time and reports the same events as a media session.
 type fakePlayer struct {
-	mu    sync.Mutex
-	begun time.Time
-	tell  func(media.Event)
-	id    uint64
-	since time.Time
-	timer *time.Timer
-	left  time.Duration
-	did   []string
+	rejected int // calls of RejectSpeech
+	mu       sync.Mutex
+	begun    time.Time
+	tell     func(media.Event)
+	id       uint64
+	since    time.Time
+	timer    *time.Timer
+	left     time.Duration
+	did      []string
 }
 
 func (s *fakePlayer) Play(id uint64, clip media.Clip) {
@@ -91,6 +92,12 @@ func (s *fakePlayer) ContinuePlaying() {
 	id := s.id
 	s.since = time.Now()
 	s.timer = time.AfterFunc(s.left, func() { s.tell(media.Played{ID: id}) })
+}
+
+func (s *fakePlayer) RejectSpeech() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rejected++
 }
 
 func (s *fakePlayer) SendDigits(id uint64, digits string) {

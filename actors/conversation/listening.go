@@ -50,6 +50,10 @@ type (
 	}
 )
 
+// pauseTimeout is the timer message that ends the pause of a prompt during the turn with this ID.
+type pauseTimeout struct{ id int }
+
+func (pauseTimeout) Control()   {}
 func (turnRecognized) Control() {}
 func (turnTimeout) Control()    {}
 

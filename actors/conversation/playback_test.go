@@ -19,6 +19,7 @@ func (s *silentPlayer) PlayFeed(uint64, *media.Feed) {}
 func (s *silentPlayer) StopPlaying()                 {}
 func (s *silentPlayer) PausePlaying()                {}
 func (s *silentPlayer) ContinuePlaying()             {}
+func (s *silentPlayer) RejectSpeech()                {}
 func (s *silentPlayer) SendDigits(uint64, string)    {}
 func (s *silentPlayer) Position() time.Duration      { return s.clock.now }
 

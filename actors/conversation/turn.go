@@ -8,6 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
@@ -19,12 +20,13 @@ import (
 const (
 	speechOnset              = 200 * time.Millisecond
 	hangover                 = 500 * time.Millisecond
-	preRoll                  = 300 * time.Millisecond // soft sounds before the detected start of speech
-	interruptAfter           = 500 * time.Millisecond // speech of this length interrupts a prompt
-	defaultInterruptionWords = 2                      // as does this number of words; default of TurnTaking.InterruptionWords
-	minSpeech                = 400 * time.Millisecond // shorter speech without words is no answer
-	maxTurn                  = 15 * time.Second       // longest turn, including pauses
-	maxResultWait            = 8 * time.Second        // longest wait for the recognizer's result
+	preRoll                  = 300 * time.Millisecond  // soft sounds before the detected start of speech
+	interruptAfter           = 500 * time.Millisecond  // speech of this length interrupts a prompt
+	defaultInterruptionWords = 2                       // as does this number of words; default of TurnTaking.InterruptionWords
+	maxNoisePause            = 1500 * time.Millisecond // longest pause of a prompt for a short sound, and longest wait for the words of a longer one
+	minSpeech                = 400 * time.Millisecond  // shorter speech without words is no answer
+	maxTurn                  = 15 * time.Second        // longest turn, including pauses
+	maxResultWait            = 8 * time.Second         // longest wait for the recognizer's result
 )
 
 // maxFailedTurns is the number of consecutive turns without recognition after which the agent counts as unable to hear.
@@ -69,6 +71,15 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 	}
 }
 
+// pauseTimedOut continues a prompt that was paused for a sound of the caller which has ended, although its words are not
+// known yet. The words may still interrupt the prompt.
+func (c *Conversation) pauseTimedOut(m pauseTimeout) {
+	t := &c.listening.turn
+	if m.id == t.id && t.open && !c.listening.speaking && t.interim.Text == "" && c.playback.paused && c.playback.isPlaying() {
+		c.playback.resume()
+	}
+}
+
 // recognition returns the options for the recognition of a turn in which the caller may say one of the phrases.
 func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
 	w := speech.RecognitionRequest{Language: c.cfg.Script.RecognitionLanguage(), Phrases: phrases}
@@ -86,6 +97,13 @@ func (c *Conversation) speechEnded(ctx actor.Context) {
 		return
 	}
 	l.turn.ended = c.cfg.Player.Position() - hangover
+	if c.playback.paused {
+		limit := maxNoisePause
+		if l.turn.ended-l.turn.began < interruptAfter {
+			limit -= c.cfg.Player.Position() - c.playback.pausedAt
+		}
+		mailbox.SendAfter(ctx, max(limit, time.Millisecond), pauseTimeout{l.turn.id})
+	}
 	c.speculate(ctx)
 	if more := time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond - hangover; more > 0 && !l.turn.keywordOnly {
 		l.limitTurn(ctx, more, false)
@@ -159,6 +177,9 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	} else {
 		c.listening.failedTurns = 0
 	}
+	if h.Err == nil && h.Text == "" {
+		c.cfg.Player.RejectSpeech()
+	}
 	c.recordWords(ctx, t, &h)
 	if !t.keywordOnly && !c.agentPause.active && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
 		if h.Text == "" {
@@ -209,7 +230,11 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 		if wanted <= 0 {
 			wanted = defaultInterruptionWords
 		}
-		return h.Text != "" && !pathway.IsAcknowledgement(h.Text) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= wanted)
+		language := c.cfg.Script.RecognitionLanguage()
+		if pathway.IsInterruption(h.Text, language) {
+			return true
+		}
+		return h.Text != "" && !pathway.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= wanted)
 	case h.Text == "":
 		return lasted >= minSpeech
 	}

@@ -191,7 +191,7 @@ func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	if w.s.tries > 0 && n.RetryPrompt != "" {
 		prompt = n.RetryPrompt
 	}
-	text, missing := FillPlaceholders(prompt, w.s.values)
+	text, missing := fillSpoken(prompt, w.s.values)
 	for _, name := range missing {
 		w.emit(MissingVariable{Node: n.ID, Name: name})
 	}

@@ -315,7 +315,7 @@ func (s State) Result() Result {
 // FillText replaces the placeholders in a text that does not come from the pathway. said is the text to speak, and
 // shown hides secret values. missing lists variables without value and fallback.
 func (s State) FillText(text string) (said, shown string, missing []string) {
-	said, missing = FillPlaceholders(text, s.values)
+	said, missing = fillSpoken(text, s.values)
 	shown, _ = s.shownText(text)
 	return said, shown, missing
 }
@@ -334,7 +334,7 @@ func (s State) UpcomingTexts() []string {
 	}
 	var texts []string
 	add := func(prompt string) {
-		text, missing := FillPlaceholders(prompt, s.values)
+		text, missing := fillSpoken(prompt, s.values)
 		if _, hidden := s.shownText(prompt); prompt != "" && !hidden && len(missing) == 0 && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
@@ -384,12 +384,12 @@ func MissingVariables(p *domain.Pathway, values map[string]string) []string {
 
 // shownText replaces the placeholders in a text and hides secret values.
 func (s State) shownText(text string) (shown string, hidden bool) {
-	shown, _ = fillWith(text, func(name string) (string, bool) {
-		if s.secret[name] {
+	shown, _ = fillWith(text, func(p placeholder) (string, bool) {
+		if s.secret[p.name] {
 			hidden = true
 			return "[hidden]", true
 		}
-		v, ok := s.values[name]
+		v, ok := s.values[p.name]
 		return v, ok
 	})
 	return shown, hidden

@@ -1,6 +1,9 @@
 package pathway
 
 import (
+	"fmt"
+	"html"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,11 +12,38 @@ import (
 // services.
 const MaxTextBytes = 8000
 
-// placeholder is one {{name}} or {{name | fallback}} in a text.
+// placeholder is one {{name}}, {{name | fallback}}, {{name | say-as: form}} or {{name | fallback | say-as: form}} in a
+// text.
 type placeholder struct {
 	name        string
 	fallback    string
 	hasFallback bool
+	hasSayAs    bool   // false: the text around the value decides how it is spoken
+	sayAs       string // one of SayAsForms
+}
+
+// SayAsForms are the forms of say-as in a placeholder. An ISO 4217 code follows "money:".
+func SayAsForms() []string {
+	return []string{"cardinal", "date", "digits", "money:EUR", "ordinal", "spell", "telephone", "time", "verbatim", "year"}
+}
+
+// isSayAsForm reports whether the form is one of SayAsForms, or one of them with another currency.
+func isSayAsForm(form string) bool {
+	code, isMoney := strings.CutPrefix(form, "money:")
+	return isMoney && len(code) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" || !isMoney && slices.Contains(SayAsForms(), form)
+}
+
+// parsePlaceholder parses the content between {{ and }}.
+func parsePlaceholder(content string) placeholder {
+	name, rest, has := strings.Cut(content, "|")
+	p := placeholder{name: strings.TrimSpace(name), hasFallback: has}
+	last := strings.LastIndexByte(rest, '|')
+	if form, isForm := strings.CutPrefix(strings.TrimSpace(rest[last+1:]), "say-as:"); has && isForm {
+		p.hasSayAs, p.sayAs, p.hasFallback = true, strings.TrimSpace(form), last >= 0
+		rest = rest[:max(last, 0)]
+	}
+	p.fallback = strings.TrimSpace(rest)
+	return p
 }
 
 // splitPlaceholders calls literal and hole for the literal parts and the placeholders of a text, in order. "{{"
@@ -29,8 +59,7 @@ func splitPlaceholders(text string, literal func(string), hole func(placeholder)
 			break
 		}
 		literal(text[:open])
-		name, fallback, has := strings.Cut(text[open+2:open+2+end], "|")
-		hole(placeholder{strings.TrimSpace(name), strings.TrimSpace(fallback), has})
+		hole(parsePlaceholder(text[open+2 : open+2+end]))
 		text = text[open+2+end+2:]
 	}
 	literal(text)
@@ -38,22 +67,33 @@ func splitPlaceholders(text string, literal func(string), hole func(placeholder)
 
 // FillPlaceholders replaces {{name}} and {{name | fallback}} in a text with values. Placeholders in values are not
 // replaced. The fallback replaces a missing or empty value. A missing value without a fallback is replaced with "" and
-// listed in missing.
+// listed in missing. say-as has no effect on the value.
 func FillPlaceholders(text string, values map[string]string) (filled string, missing []string) {
-	filled, missing = fillWith(text, func(name string) (string, bool) {
-		v, ok := values[name]
+	return fillWith(text, func(p placeholder) (string, bool) {
+		v, ok := values[p.name]
 		return v, ok
 	})
-	return filled, missing
 }
 
-func fillWith(text string, value func(string) (string, bool)) (filled string, missing []string) {
+// fillSpoken is FillPlaceholders for a text that is spoken: a value with say-as is put into an SSML element of that name,
+// which the synthesizer speaks in the requested form.
+func fillSpoken(text string, values map[string]string) (filled string, missing []string) {
+	return fillWith(text, func(p placeholder) (string, bool) {
+		v, ok := values[p.name]
+		if p.hasSayAs && strings.TrimSpace(v) != "" {
+			v = fmt.Sprintf("<say-as interpret-as=%q>%s</say-as>", p.sayAs, html.EscapeString(v))
+		}
+		return v, ok
+	})
+}
+
+func fillWith(text string, value func(placeholder) (string, bool)) (filled string, missing []string) {
 	if !strings.Contains(text, "{{") {
 		return truncateText(text), nil // this text is shared by all calls of the pathway
 	}
 	var b strings.Builder
 	splitPlaceholders(text, func(s string) { b.WriteString(s) }, func(p placeholder) {
-		v, ok := value(p.name)
+		v, ok := value(p)
 		switch {
 		case strings.TrimSpace(v) != "":
 			b.WriteString(v)
@@ -78,16 +118,11 @@ func truncateText(s string) string {
 	return s[:n]
 }
 
-// placeholderNames returns the variables that a text uses. needed have no fallback, and optional have one.
-func placeholderNames(text string) (needed, optional []string) {
-	splitPlaceholders(text, func(string) {}, func(p placeholder) {
-		if p.hasFallback {
-			optional = append(optional, p.name)
-			return
-		}
-		needed = append(needed, p.name)
-	})
-	return needed, optional
+// placeholdersIn returns the placeholders of a text in order.
+func placeholdersIn(text string) []placeholder {
+	var found []placeholder
+	splitPlaceholders(text, func(string) {}, func(p placeholder) { found = append(found, p) })
+	return found
 }
 
 // phoneKeysIn returns the phone keys in a text and drops other characters, because the text may contain untrusted

@@ -46,7 +46,7 @@ func Replay(script domain.Script, variables map[string]string, call RecordedCall
 			call.Segments[i].Text = call.Redact.RedactText(s.Text)
 		}
 	}
-	r := replay{call: call, state: New(script, variables)}
+	r := replay{call: call, state: New(script, variables), language: script.RecognitionLanguage()}
 	r.queue = []Input{Started{}}
 	for len(r.queue) > 0 && !r.over {
 		in := r.queue[0]
@@ -73,6 +73,7 @@ type replay struct {
 	lines         []ReplayLine
 	over          bool
 	promptPlaying bool // a prompt is being spoken
+	language      string
 }
 
 func (r *replay) step(in Input) {
@@ -186,7 +187,7 @@ func (r *replay) queueSegment(s *domain.Segment) {
 // queueSpeech queues the recorded words of a segment as an input if the current node accepts speech.
 func (r *replay) queueSpeech(s *domain.Segment) {
 	switch _, hears := r.state.ExpectedPhrases(); {
-	case !hears, r.state.phase == speaking && IsAcknowledgement(s.Text) && !r.state.Understands(s.Text):
+	case !hears, r.state.phase == speaking && IsAcknowledgement(s.Text, r.language) && !r.state.Understands(s.Text):
 	case s.Text == NotUnderstood:
 		r.queue = append(r.queue, Utterance{})
 	default:

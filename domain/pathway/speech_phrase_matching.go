@@ -91,15 +91,6 @@ func IsEnglish(language string) bool {
 	return tag == "en" || tag == ""
 }
 
-// IsAcknowledgement reports whether the caller's words only acknowledge the agent, such as "okay".
-func IsAcknowledgement(text string) bool {
-	switch normalizeWords(text) {
-	case "okay", "ok", "mm-hm", "mhm", "uh-huh", "uh huh", "mm hm", "hm", "right", "i see", "all right", "alright":
-		return true
-	}
-	return false
-}
-
 // normalizeWords converts words to lower case and joins them with single spaces. Apostrophes and hyphens within
 // words are kept.
 func normalizeWords(text string) string {

@@ -398,15 +398,15 @@ func (v *validation) checkTexts() {
 }
 
 func (v *validation) checkPlaceholders(param, text string) {
-	needed, optional := placeholderNames(text)
-	for _, name := range slices.Concat(needed, optional) {
-		if name == "" || strings.ContainsAny(name, "{}") {
-			v.addProblem(param, "{{%s}} names no variable", name)
+	for _, p := range placeholdersIn(text) {
+		switch {
+		case p.name == "" || strings.ContainsAny(p.name, "{}"):
+			v.addProblem(param, "{{%s}} names no variable", p.name)
+		case !p.hasFallback && !v.knownVariables[p.name]:
+			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", p.name)
 		}
-	}
-	for _, name := range needed {
-		if name != "" && !strings.ContainsAny(name, "{}") && !v.knownVariables[name] {
-			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", name)
+		if p.hasSayAs && !isSayAsForm(p.sayAs) {
+			v.addProblem(param, "{{%s}}: %q is not a form of say-as; use one of %s", p.name, p.sayAs, strings.Join(SayAsForms(), ", "))
 		}
 	}
 	if strings.Count(text, "{{") > strings.Count(text, "}}") {

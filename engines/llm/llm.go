@@ -60,6 +60,7 @@ type Request struct {
 	Temperature *float64
 	MaxTokens   int            // of the response; 0: the engine's default
 	Format      map[string]any // JSON Schema of the response; nil: free text
+	Language    string         // BCP 47 tag of the language of the response, by which it is split into sentences
 }
 
 // Answer is the complete response of a language model.

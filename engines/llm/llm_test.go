@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -197,8 +199,9 @@ func TestSentencesSplitAtSentenceEnds(t *testing.T) {
 		"Hello there. How are you?":                     {"Hello there.", "How are you?"},
 		"It costs 3.50 euros. Fine!":                    {"It costs 3.50 euros.", "Fine!"},
 		"Dr. Lee and Mr. Poe come at 5 p.m. on Monday.": {"Dr. Lee and Mr. Poe come at 5 p.m. on Monday."},
-		"No! Wait… what?":                               {"No!", "Wait…", "what?"},
+		"No! Wait… what?":                               {"No!", "Wait… what?"},
 		`He said "go." Then left.`:                      {`He said "go."`, "Then left."},
+		"See ```\na. B. c\n``` there. Yes.":                {"See ```\na. B. c\n``` there.", "Yes."},
 		"1. Milk and bread\n2. Eggs":                    {"1. Milk and bread", "2. Eggs"},
 		"你好。再见！":                                        {"你好。", "再见！"},
 		"":                                              nil,
@@ -207,10 +210,8 @@ func TestSentencesSplitAtSentenceEnds(t *testing.T) {
 		for size := 1; size < 8; size += 3 {
 			var s llm.Sentences
 			var got []string
-			for rest := text; rest != ""; {
-				n := min(size, len(rest))
-				got = append(got, s.Add(rest[:n])...)
-				rest = rest[n:]
+			for piece := range slices.Chunk([]rune(text), size) {
+				got = append(got, s.Add(string(piece))...)
 			}
 			if left := s.Rest(); left != "" {
 				got = append(got, left)
@@ -227,6 +228,9 @@ func FuzzSentencesKeepAllText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, n int) {
 		var s llm.Sentences
 		n = max(0, min(n, len(text)))
+		if !utf8.ValidString(text[:n]) || !utf8.ValidString(text[n:]) {
+			return
+		}
 		all := strings.Join(append(append(s.Add(text[:n]), s.Add(text[n:])...), s.Rest()), "")
 		squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
 		assert.Equal(t, squeeze(text), squeeze(all))

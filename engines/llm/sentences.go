@@ -3,104 +3,59 @@ package llm
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/callboard/callboard/media/speech/text"
 )
 
-// An end mark ends a sentence only after sentenceLeast letters. A text of more than sentenceMost bytes without an end
-// mark is split between words.
 const (
-	sentenceLeast = 2
-	sentenceMost  = 400
+	sentenceMost = 400  // bytes; a longer text without an end of a sentence is split between words
+	blockMost    = 4000 // bytes; a longer text, such as a block of code, is searched only after it has grown by a quarter
 )
 
-// abbreviations are words whose period does not end a sentence.
-var abbreviations = map[string]bool{ //nolint:gochecknoglobals // a table
-	"mr.": true, "mrs.": true, "ms.": true, "dr.": true, "prof.": true, "st.": true, "no.": true, "nr.": true, "vs.": true, "e.g.": true, "i.e.": true,
-	"a.m.": true, "p.m.": true, "approx.": true, "ca.": true, "z.b.": true, "bzw.": true,
-}
-
-// Sentences splits a text into sentences while it arrives in pieces.
+// Sentences splits a text into sentences while it arrives in pieces. Blocks of code and JSON objects are never split.
 type Sentences struct {
-	left strings.Builder
+	Language string // BCP 47 tag of the language whose abbreviations end no sentence
+	left     strings.Builder
+	searchAt int // length of left from which it is searched
 }
 
-// Add appends a piece and returns the sentences that are complete now.
+// Add appends a piece of valid UTF-8 and returns the sentences that are complete now. The last sentence is complete when the next one
+// begins.
 func (s *Sentences) Add(piece string) (whole []string) {
-	s.left.WriteString(piece)
-	text := s.left.String()
-	from := 0
-	for {
-		n := sentenceEnd(text[from:])
-		if n == 0 {
-			break
-		}
-		if one := strings.TrimSpace(text[from : from+n]); one != "" {
-			whole = append(whole, one)
-		}
-		from += n
+	s.left.WriteString(strings.ReplaceAll(piece, "\r\n", "\n"))
+	if s.left.Len() < s.searchAt {
+		return nil
 	}
-	if from > 0 {
+	s.searchAt = 0
+	pending := s.left.String()
+	whole = text.Sentences(pending, s.Language)
+	if len(whole) == 0 {
+		return nil
+	}
+	last := whole[len(whole)-1]
+	whole = whole[:len(whole)-1]
+	rest := pending
+	if len(whole) > 0 {
+		rest = pending[len(strings.TrimRightFunc(pending, unicode.IsSpace))-len(last):]
+	}
+	if end := strings.LastIndexByte(last[:min(len(last), sentenceMost)], ' '); len(last) > sentenceMost && end > 0 && !strings.ContainsAny(last, "`{<") {
+		whole = append(whole, last[:end])
+		rest = rest[end:]
+	}
+	if len(whole) > 0 {
 		s.left.Reset()
-		s.left.WriteString(text[from:])
+		s.left.WriteString(rest)
+	}
+	if len(rest) > blockMost {
+		s.searchAt = len(rest) + len(rest)/4
 	}
 	return whole
 }
 
 // Rest returns the text after the last complete sentence and clears it.
 func (s *Sentences) Rest() string {
-	text := strings.TrimSpace(s.left.String())
+	rest := strings.TrimSpace(s.left.String())
 	s.left.Reset()
-	return text
-}
-
-// sentenceEnd returns the index after the first sentence of a text, or 0 if the sentence is not complete. A punctuation
-// mark ends a sentence only before a space, because "3.5" is a number.
-func sentenceEnd(text string) int {
-	for i, r := range text {
-		next := i + utf8.RuneLen(r)
-		switch {
-		case r == utf8.RuneError:
-			continue
-		case strings.ContainsRune("。！？", r) || r == '\n' && i > 0:
-			return next
-		case !strings.ContainsRune(".!?:;…", r) || next >= len(text):
-			continue
-		}
-		after, size := utf8.DecodeRuneInString(text[next:])
-		if strings.ContainsRune(`"')”’`, after) && next+size < len(text) {
-			next += size
-			after, _ = utf8.DecodeRuneInString(text[next:])
-		}
-		if !unicode.IsSpace(after) || r == '.' && isContinued(text[:i+1]) || letters(text[:i]) < sentenceLeast {
-			continue
-		}
-		return next
-	}
-	if len(text) > sentenceMost {
-		if i := strings.LastIndexByte(text[:sentenceMost], ' '); i > 0 {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// isContinued reports whether the period at the end of a text does not end the sentence: after an abbreviation, a
-// single letter or the number of a list item.
-func isContinued(text string) bool {
-	word := text[strings.LastIndexAny(text, " \n")+1:]
-	bare := strings.TrimSuffix(word, ".")
-	if utf8.RuneCountInString(bare) == 1 && !strings.ContainsAny(bare, "I0123456789") {
-		return true
-	}
-	number := bare != "" && strings.Trim(bare, "0123456789") == "" && len(word) == len(text)
-	return number || abbreviations[strings.ToLower(word)]
-}
-
-func letters(text string) (n int) {
-	for _, r := range text {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			n++
-		}
-	}
-	return n
+	s.searchAt = 0
+	return rest
 }

@@ -97,7 +97,7 @@ func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence f
 	defer endAfter(orElse(e.Total, stdTotal), "timeout", "the response took too long").Stop()
 	first := orElse(e.First, stdFirst)
 	reader := answerReader{
-		engine: e, begun: time.Now(), sentence: sentence, endAfter: endAfter,
+		engine: e, begun: time.Now(), sentence: sentence, endAfter: endAfter, cutter: Sentences{Language: r.Language},
 		silence: endAfter(first, "timeout", fmt.Sprintf("no answer within %s", first)),
 	}
 	defer func() { reader.silence.Stop() }()

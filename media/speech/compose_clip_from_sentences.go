@@ -142,7 +142,7 @@ func normalizeRequest(r Request) (Request, error) {
 	if len(r.Text) > textMost {
 		return r, fmt.Errorf("%w: %d bytes, at most %d", ErrBadRequest, len(r.Text), textMost)
 	}
-	r.Text = clean(r.Text)
+	r.Text = cleanLines(r.Text)
 	return r, nil
 }
 
@@ -172,7 +172,7 @@ func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, 
 	if clip != nil || err != nil {
 		return clip, err
 	}
-	sentences := Sentences(r.Text)
+	sentences := SpeakableSentences(r.Text, r.Language)
 	clips, failed := make([]media.Clip, len(sentences)), make([]error, len(sentences))
 	var work sync.WaitGroup
 	for i, sentence := range sentences {

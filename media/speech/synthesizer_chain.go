@@ -319,7 +319,7 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 		return clip, err
 	}
 	var clips [][]byte
-	for _, sentence := range Sentences(r.Text) {
+	for _, sentence := range SpeakableSentences(r.Text, r.Language) {
 		one := r
 		one.Text = sentence
 		clip, err := v.sentenceCache.Speak(ctx, v.requestFor(chain[0], one))
@@ -333,7 +333,7 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 
 // streamSentences writes the audio of all sentences to the feed. It synthesizes the next sentence in advance.
 func (v *SynthesizerChain) streamSentences(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (first error) {
-	sentences := Sentences(r.Text)
+	sentences := SpeakableSentences(r.Text, r.Language)
 	for i, sentence := range sentences {
 		one := r
 		one.Text = sentence

@@ -188,18 +188,18 @@ func TestNextSentenceIsSynthesizedDuringPlayback(t *testing.T) {
 		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{speaks, speaks, hangs}}
 		var f failureLog
 		v := voiceOf(t, x)
-		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta. carl."}, f.add)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna! berta! carl."}, f.add)
 		require.NoError(t, err)
 		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb__CCCCCCCCCC", fullAudio(t, u))
 		assert.Equal(t, []string{"x engine_slow recovered"}, f.all)
 		assert.Len(t, x.requests(), 3, "each is asked for once")
 		u.Stop()
 
-		again, err := v.StartSpeaking(t.Context(), speech.Request{Text: "berta."}, f.add)
+		again, err := v.StartSpeaking(t.Context(), speech.Request{Text: "berta!"}, f.add)
 		require.NoError(t, err)
 		assert.Equal(t, "bbbbbbbbbb", fullAudio(t, again))
 		assert.Len(t, x.requests(), 3, "what was said once is remembered")
-		clip, err := v.Prepare(t.Context(), speech.Request{Text: "anna. berta."})
+		clip, err := v.Prepare(t.Context(), speech.Request{Text: "anna! berta!"})
 		require.NoError(t, err)
 		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb", fullAudio(t, speech.Utterance{Clip: clip}))
 	})
@@ -216,7 +216,7 @@ func TestStopCancelsSynthesis(t *testing.T) {
 		x := &scriptedEngine{does: []func(context.Context, speech.Request, func([]byte)) error{first, first}}
 		var f failureLog
 		v := voiceOf(t, x)
-		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna. berta."}, f.add)
+		u, err := v.StartSpeaking(t.Context(), speech.Request{Text: "anna! berta!"}, f.add)
 		require.NoError(t, err)
 		u.Stop()
 		synctest.Wait()

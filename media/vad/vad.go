@@ -18,7 +18,8 @@ const (
 	least      = -48.0 // minimum level of speech
 	first      = -42.0 // initial maximum of the threshold, so that speech from the first frame on is detected
 	nothing    = -90.0 // digital silence
-	rise       = 2.0   // dB per second by which the noise floor rises
+	silence    = -100.0
+	rise       = 2.0 // dB per second by which the noise floor rises
 )
 
 // Edge is a change between speech and silence.
@@ -94,7 +95,7 @@ func Level(mu []byte) float64 {
 		sum += v * v
 	}
 	if sum == 0 {
-		return -100
+		return silence
 	}
 	return 10 * math.Log10(float64(sum)/float64(len(mu))/(32768*32768))
 }

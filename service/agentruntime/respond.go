@@ -44,7 +44,7 @@ func (a *Runtime) request(ctx context.Context, t *conversation.ModelRequest) (ll
 			t.OnPassages(from)
 		}
 	}
-	r := llm.Request{Messages: messagesOf(brief, t.Step.History)}
+	r := llm.Request{Messages: messagesOf(brief, t.Step.History), Language: t.Script.Language}
 	if l := t.Script.LLM; l != nil {
 		r.Temperature, r.MaxTokens = l.Temperature, l.MaxTokens
 	}

@@ -20,6 +20,7 @@ type Session interface {
 	PausePlaying()
 	ContinuePlaying()
 	SetListener(receive func(frame []byte))
+	RejectSpeech()
 	SendDigits(id uint64, digits string)
 	ReceiveInfoDigit(key byte, d time.Duration)
 	Hold(music media.Clip)

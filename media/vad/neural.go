@@ -1,0 +1,163 @@
+package vad
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/vad/silero"
+)
+
+// Limits of the neural detection. Lengths are in windows of 32 ms, levels in dB of full scale.
+const (
+	speechProbability   = 0.5  // from which a window is speech
+	continueProbability = 0.35 // from which a window is speech while speech is in progress
+	beginWindows        = beginAfter / silero.WindowLength
+	endWindows          = (endAfter + silero.WindowLength - 1) / silero.WindowLength
+	levelWindows        = 8                                // windows over whose maximum the level of speech is measured
+	beginBelowVoice     = 8.0                              // speech begins only if it is at most this far below the caller's voice
+	belowVoice          = 11.0                             // speech in progress that is further below the caller's voice is from the background
+	softestVoice        = -46.0                            // level from which speech counts before the caller's voice is known
+	gateRise            = 3.0                              // distance from rejected speech that the caller's voice must have
+	voiceRise           = 0.25                             // part of the difference by which the level of the voice follows louder speech, per window
+	voiceFall           = 0.02                             // the same for softer speech
+	voiceDrift          = 0.1 * silero.WindowLength / 8000 // dB per window by which the level falls while softer speech is rejected
+	driftMost           = 2.5                              // dB by which it falls at most
+)
+
+// Neural detects speech with the neural network Silero VAD. It ignores voices in the background, which are softer than
+// the caller's voice. Not safe for concurrent use.
+type Neural struct {
+	network  *silero.Detector
+	window   [silero.WindowLength]float32
+	samples  int // in window
+	levels   [levelWindows]float64
+	next     int // place in levels
+	speaking bool
+	active   int // windows of speech, less those without
+	quiet    int // windows without speech since the last one with
+	voice    float64
+	hasVoice bool    // voice is known
+	drift    float64 // dB by which voice has fallen since the caller last spoke
+	gate     float64 // softest level of speech that counts, from rejected speech
+}
+
+// NewNeural returns a detector at the beginning of an audio stream. All detectors share the weights of the network.
+func NewNeural() (*Neural, error) {
+	network, err := silero.New()
+	if err != nil {
+		return nil, fmt.Errorf("vad: %w", err)
+	}
+	d := &Neural{network: network, gate: softestVoice}
+	for i := range d.levels {
+		d.levels[i] = silence
+	}
+	return d, nil
+}
+
+// Frame processes µ-law samples and says whether speech has begun, after 200 ms of it, or ended, after 500 ms without.
+func (d *Neural) Frame(mu []byte) Edge {
+	edge := None
+	for _, b := range mu {
+		d.window[d.samples] = float32(g711.MuToLinear(b)) / 32768
+		if d.samples++; d.samples == len(d.window) {
+			d.samples = 0
+			if e := d.addWindow(); e != None {
+				edge = e
+			}
+		}
+	}
+	return edge
+}
+
+// Speaking says whether speech is in progress.
+func (d *Neural) Speaking() bool { return d.speaking }
+
+// Reject says that the speech before was not the caller's: it had no words, for example. Speech must be louder from now
+// on, unless it is as loud as the caller's voice.
+func (d *Neural) Reject() {
+	if !d.hasVoice {
+		d.gate = max(d.gate, min(d.level()+gateRise, loudest))
+	}
+}
+
+func (d *Neural) addWindow() Edge {
+	d.levels[d.next] = levelOf(&d.window)
+	d.next = (d.next + 1) % levelWindows
+	probability := float64(d.network.Probability(&d.window))
+	threshold := speechProbability
+	if d.speaking {
+		threshold = continueProbability
+	}
+	if probability >= threshold && d.isForeground() {
+		d.active, d.quiet = min(d.active+1, beginWindows), 0
+	} else {
+		d.active, d.quiet = max(d.active-1, 0), min(d.quiet+1, endWindows)
+	}
+	switch {
+	case !d.speaking && d.active == beginWindows:
+		d.speaking = true
+		return Began
+	case d.speaking && d.quiet == endWindows:
+		d.speaking, d.active = false, 0
+		return Ended
+	case d.speaking && d.quiet == 0:
+		d.followVoice()
+	}
+	return None
+}
+
+// isForeground reports whether the latest speech is as loud as that of the caller.
+func (d *Neural) isForeground() bool {
+	level := d.level()
+	if !d.hasVoice {
+		return level >= d.gate
+	}
+	below := beginBelowVoice
+	if d.speaking {
+		below = belowVoice
+	}
+	if level >= d.voice-below {
+		return true
+	}
+	if step := min(voiceDrift, driftMost-d.drift); step > 0 {
+		d.drift += step
+		d.voice -= step
+	}
+	return false
+}
+
+// followVoice moves the level of the caller's voice towards that of the latest speech.
+func (d *Neural) followVoice() {
+	level := d.level()
+	switch {
+	case !d.hasVoice:
+		d.voice, d.hasVoice = level, true
+	case level > d.voice:
+		d.voice += voiceRise * (level - d.voice)
+	default:
+		d.voice += voiceFall * (level - d.voice)
+	}
+	d.drift = 0
+}
+
+// level returns the highest level of the latest windows: words have soft sounds between loud ones.
+func (d *Neural) level() float64 {
+	highest := d.levels[0]
+	for _, l := range d.levels[1:] {
+		highest = max(highest, l)
+	}
+	return highest
+}
+
+// levelOf returns the mean power of samples from -1 to 1 in dB of full scale.
+func levelOf(samples *[silero.WindowLength]float32) float64 {
+	sum := 0.0
+	for _, v := range samples {
+		sum += float64(v) * float64(v)
+	}
+	if sum == 0 {
+		return silence
+	}
+	return 10 * math.Log10(sum/float64(len(samples)))
+}
