@@ -30,6 +30,9 @@ type turn struct {
 	speaksAgain    bool // the caller speaks again during the recognition
 	keywordOnly    bool // the pathway expects no words: only an opt-out keyword counts
 	duringRealtime bool // a realtime engine has the caller and reports no text
+	duringPrompt   bool // the turn began before the end of a prompt
+	interruptible  bool // words during the prompt may interrupt it
+	greeting       bool // the turn began while people answer the telephone
 	began, ended   time.Duration
 	endNoticedAt   time.Time // when the end of the turn was detected
 	stream         speech.Stream
@@ -160,10 +163,16 @@ func (l *listening) detachTurn() {
 	}
 }
 
+// optOutConfidence is the recognition confidence from which the words of a caller opt out of calls while the agent listens
+// for words: if in doubt, nobody is called who did not want to be.
+const optOutConfidence = 0.3
+
 // relevantWords returns the words of a recognition result that have an effect. While a realtime engine talks to the caller,
 // that is only an opt-out keyword.
 func (t *turn) relevantWords(h speech.RecognitionResult, optOut []string) string {
 	switch {
+	case h.Confidence >= optOutConfidence && dnc.FindOptOutKeyword(h.Text, optOut) != "" && !t.keywordOnly && !t.duringRealtime:
+		return h.Text
 	case h.Confidence < pathway.ConfirmConfidence, t.keywordOnly && h.Confidence < pathway.AcceptConfidence:
 		return ""
 	case t.duringRealtime:

@@ -23,6 +23,9 @@ type playback struct {
 	busy          bool          // a prompt of the pathway is being synthesized or played, or digits are being sent
 	paused        bool          // playing is paused until the caller's words are recognized
 	pausedAt      time.Duration // position of the pause on the media clock
+	hasPlayed     bool          // a prompt has begun
+	firstAt       time.Duration // position at which the first prompt began
+	endedAt       time.Duration // position at which the last prompt ended
 	outOfBand     outOfBandQueue
 }
 
@@ -74,6 +77,9 @@ func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 func (p *playback) start(feed *media.Feed, clip media.Clip) {
 	p.segment = p.transcript.add(agent, p.prompt.Shown)
 	p.paused = false
+	if !p.hasPlayed {
+		p.hasPlayed, p.firstAt = true, p.player.Position()
+	}
 	p.id++
 	if feed != nil {
 		p.player.PlayFeed(p.id, feed)
@@ -108,7 +114,15 @@ func (p *playback) end(interrupted bool) {
 	if p.paused {
 		s.EndMs = p.pausedAt.Milliseconds()
 	}
-	p.segment, p.paused = -1, false
+	p.segment, p.paused, p.endedAt = -1, false, p.player.Position()
+}
+
+// openingTime is the time from the beginning of the first prompt in which people still answer the telephone.
+const openingTime = 3 * time.Second
+
+// isOpening reports whether the first prompt has not begun yet, or only just.
+func (p *playback) isOpening() bool {
+	return !p.hasPlayed || p.player.Position()-p.firstAt < openingTime
 }
 
 // interruptOutOfBand stops an out-of-band prompt, because a prompt of the pathway replaces it.

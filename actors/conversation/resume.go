@@ -44,7 +44,7 @@ func (c *Conversation) restore(s *SavedState) bool {
 	}
 	c.state = state.WithRealtime(c.hasRealtime())
 	c.transcript.restore(s.Segments, s.LastInterrupted)
-	c.optedOut, c.latency.turns = s.OptedOut, s.Turns
+	c.optedOut, c.latency.turns, c.playback.hasPlayed = s.OptedOut, s.Turns, true
 	return true
 }
 

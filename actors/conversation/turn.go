@@ -24,6 +24,7 @@ const (
 	interruptAfter           = 500 * time.Millisecond  // speech of this length interrupts a prompt
 	defaultInterruptionWords = 2                       // as does this number of words; default of TurnTaking.InterruptionWords
 	maxNoisePause            = 1500 * time.Millisecond // longest pause of a prompt for a short sound, and longest wait for the words of a longer one
+	earlyAnswer              = time.Second             // before the end of a question, words count as its answer
 	minSpeech                = 400 * time.Millisecond  // shorter speech without words is no answer
 	maxTurn                  = 15 * time.Second        // longest turn, including pauses
 	maxResultWait            = 8 * time.Second         // longest wait for the recognizer's result
@@ -59,7 +60,14 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 		return
 	}
 	c.playback.paused = false
-	l.openTurn(ctx, c.recognition(append(phrases, dnc.SpokenKeywords(c.cfg.OptOutKeywords)...)), turn{keywordOnly: !hears, duringRealtime: c.realtime.round != 0}, c.isSpeculative())
+	kind := turn{
+		keywordOnly: !hears, duringRealtime: c.realtime.round != 0, duringPrompt: c.playback.isPlaying() || c.playback.busy,
+		interruptible: !c.playback.isPlaying() || c.isInterruptible(), greeting: c.playback.isOpening(),
+	}
+	if language := c.cfg.Script.RecognitionLanguage(); hears && kind.greeting && !c.cfg.Recognizer.TranscribesFreeSpeech(language) {
+		phrases = append(phrases, pathway.GreetingPhrases(language)...)
+	}
+	l.openTurn(ctx, c.recognition(phrases), kind, c.isSpeculative())
 	if !hears {
 		return
 	}
@@ -81,8 +89,10 @@ func (c *Conversation) pauseTimedOut(m pauseTimeout) {
 }
 
 // recognition returns the options for the recognition of a turn in which the caller may say one of the phrases.
+// Phrases that opt out of calls are always listened for.
 func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
-	w := speech.RecognitionRequest{Language: c.cfg.Script.RecognitionLanguage(), Phrases: phrases}
+	urgent := dnc.SpokenKeywords(c.cfg.OptOutKeywords)
+	w := speech.RecognitionRequest{Language: c.cfg.Script.RecognitionLanguage(), Phrases: append(phrases, urgent...), Urgent: urgent}
 	if s := c.cfg.Script.STT; s != nil {
 		w.Engine, w.Model, w.Keywords = s.Engine, s.Model, s.Keywords
 	}
@@ -181,7 +191,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		c.cfg.Player.RejectSpeech()
 	}
 	c.recordWords(ctx, t, &h)
-	if !t.keywordOnly && !c.agentPause.active && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
+	if !t.keywordOnly && !c.agentPause.active && !c.isTooEarly(&t, &h) && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
 		if h.Text == "" {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
@@ -215,6 +225,24 @@ func (c *Conversation) recordWords(ctx actor.Context, t turn, h *speech.Recognit
 // isSecretTurn reports whether the words of a turn are a secret, such as a PIN, which must not be stored.
 func (c *Conversation) isSecretTurn(t turn) bool {
 	return c.state.IsSecretInput() && !t.duringRealtime // the turn was spoken before the secret input
+}
+
+// isTooEarly reports whether the words of a turn were spoken before the question that they could answer: greetings while
+// the telephone is answered, words during a question that must not be interrupted, and uncertain words during any
+// question. It removes greetings from other words.
+func (c *Conversation) isTooEarly(t *turn, h *speech.RecognitionResult) bool {
+	if h.Text == "" || !t.duringPrompt {
+		return false
+	}
+	if t.greeting {
+		if h.Text = pathway.WithoutGreetings(h.Text, c.cfg.Script.RecognitionLanguage()); h.Text == "" {
+			return true
+		}
+	}
+	if !c.state.IsQuestion() || !c.playback.isPlaying() && t.began >= c.playback.endedAt-earlyAnswer {
+		return false
+	}
+	return !t.interruptible || h.Confidence < pathway.AcceptConfidence
 }
 
 // isAnswer reports whether the words answer or interrupt the agent. Noise and acknowledgements such as

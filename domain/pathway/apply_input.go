@@ -76,6 +76,10 @@ func (w *stepper) handleTimeout() {
 	case collecting, confirming:
 		w.retryOrLeave(domain.EdgeTimeout)
 	case listening:
+		if w.s.enteredKeys != "" {
+			w.submitKeys(n)
+			return
+		}
 		w.handleSilence(n)
 	case inRealtime:
 		w.handleRealtimeSilence(n)

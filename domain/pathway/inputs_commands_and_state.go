@@ -326,6 +326,12 @@ func (s State) IsSecretInput() bool {
 	return n != nil && n.Type == domain.NodeCollect && n.Sensitive
 }
 
+// IsQuestion reports whether the current node asks the caller for an answer in words or keys.
+func (s State) IsQuestion() bool {
+	n := s.graph.nodes[s.node]
+	return n != nil && n.Type == domain.NodeCollect
+}
+
 // UpcomingTexts returns the texts that may be spoken next, so that speech can be synthesized in advance. Secret
 // texts are omitted.
 func (s State) UpcomingTexts() []string {

@@ -41,6 +41,9 @@ func (p *TextSession) PressKeys(keyed string) []Command {
 	for i := range len(keyed) {
 		all = append(all, p.feed(Digit{Key: keyed[i]})...)
 	}
+	if p.State.awaitsMoreKeys() {
+		all = append(all, p.feed(Timeout{})...)
+	}
 	return all
 }
 

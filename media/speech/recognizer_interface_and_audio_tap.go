@@ -14,6 +14,7 @@ type RecognitionRequest struct {
 	Model    string   // model of the engine; "": its default
 	Language string   // BCP 47 tag
 	Phrases  []string // expected phrases; a recognizer with a grammar recognizes nothing else
+	Urgent   []string // those of Phrases that are recognized also where others fit a little better
 	Keywords []string // names and terms, with the spelling that the text shall have
 }
 

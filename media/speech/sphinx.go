@@ -41,10 +41,10 @@ const (
 )
 
 // evenFit is the confidence of words whose score equals that of the phone loop. For each point per frame above it,
-// perPoint is added to the confidence.
+// perPoint is added to the confidence. Of sentences that contain none of the phrases, most get less than 0.35.
 const (
-	evenFit  = 0.5
-	perPoint = 0.0625
+	evenFit  = 0.93
+	perPoint = 0.104
 )
 
 // mirror is the level of the audio that the function wide adds above 4 kHz, relative to the audio below 4 kHz.
@@ -53,8 +53,8 @@ const mirror = 0.1
 // sphinxWord matches the words that are allowed in a grammar.
 var sphinxWord = regexp.MustCompile(`^[a-z][a-z'-]{0,31}$`)
 
-// Sphinx recognizes expected English phrases with pocketsphinx. For each turn it runs the program twice: with a grammar
-// of the phrases, and with the phone loop, whose score serves to compute the confidence.
+// Sphinx recognizes expected English phrases with pocketsphinx. For each turn it runs the program with a grammar of the
+// phrases, with one of the urgent phrases, and with the phone loop, whose score serves to compute the confidence.
 type Sphinx struct {
 	program, model, dir string
 	timeout             time.Duration
@@ -97,13 +97,14 @@ func (s *Sphinx) TranscribesFreeSpeech(string) bool { return false }
 // Open starts a turn. The recognition starts when the turn ends.
 func (s *Sphinx) Open(w RecognitionRequest, told func(RecognitionResult)) Stream {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &sphinxTurn{of: s, phrases: w.Phrases, told: told, ctx: ctx, cancel: cancel}
+	return &sphinxTurn{of: s, phrases: w.Phrases, urgent: w.Urgent, told: told, ctx: ctx, cancel: cancel}
 }
 
 // sphinxTurn collects the audio of one turn until the recognition.
 type sphinxTurn struct {
 	of      *Sphinx
 	phrases []string
+	urgent  []string
 	told    func(RecognitionResult)
 	ctx     context.Context //nolint:containedctx // of the turn, which outlives Open
 	cancel  context.CancelFunc
@@ -145,15 +146,15 @@ func (t *sphinxTurn) recognize(mu []byte) {
 	ctx, cancel := context.WithTimeout(t.ctx, t.of.timeout)
 	defer cancel()
 	h := RecognitionResult{Final: true}
-	h.Text, h.Confidence, h.Err = t.of.recognize(ctx, mu, t.phrases)
+	h.Text, h.Confidence, h.Err = t.of.recognize(ctx, mu, t.phrases, t.urgent)
 	if t.ctx.Err() == nil {
 		t.told(h)
 	}
 }
 
-// recognize recognizes the audio of one turn. It runs pocketsphinx twice at the same time: with the grammar of the
-// phrases and with the phone loop.
-func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases []string) (text string, confidence float64, err error) {
+// recognize recognizes the audio of one turn. It runs pocketsphinx with the grammar of the phrases, with that of the
+// urgent phrases and with the phone loop.
+func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases, urgent []string) (text string, confidence float64, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("speech: hearing panicked: %v", v)
@@ -167,6 +168,10 @@ func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases []string) (te
 	}
 	grammar, words, err := s.grammar(phrases)
 	if err != nil || grammar == "" || len(mu) == 0 {
+		return "", 0, err
+	}
+	urgentGrammar, urgentWords, err := s.grammar(urgent)
+	if err != nil {
 		return "", 0, err
 	}
 	dir, err := os.MkdirTemp(s.dir, turnFiles)
@@ -186,25 +191,44 @@ func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases []string) (te
 	for name, content := range map[string][]byte{
 		"u.raw": raw, "ctl": []byte("u\n"),
 		"words.fsg": []byte(grammar), "words.dict": []byte(words), "loop.fsg": []byte(loop), "loop.dict": []byte(loopWords),
+		"urgent.fsg": []byte(urgentGrammar), "urgent.dict": []byte(urgentWords),
 	} {
 		if err = os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			return "", 0, fmt.Errorf("speech: %w", err)
 		}
 	}
-	var best, free decoded
-	var failed [2]error
-	var both sync.WaitGroup
-	both.Go(func() { best, failed[0] = s.decode(ctx, dir, "words") })
-	both.Go(func() { free, failed[1] = s.decode(ctx, dir, "loop") })
-	both.Wait()
+	var best, preferred, free decoded
+	var failed [3]error
+	var all sync.WaitGroup
+	all.Go(func() { best, failed[0] = s.decode(ctx, dir, "words") })
+	all.Go(func() { free, failed[1] = s.decode(ctx, dir, "loop") })
+	if urgentGrammar != "" {
+		all.Go(func() { preferred, failed[2] = s.decode(ctx, dir, "urgent") })
+	}
+	all.Wait()
 	if err = errors.Join(failed[:]...); err != nil {
 		return "", 0, err
 	}
-	if best.text == "" || free.frames == 0 {
-		return "", 0, nil
+	if c := preferred.confidence(free); c >= urgentLeast && c >= best.confidence(free)-urgentMargin {
+		return preferred.text, c, nil
 	}
-	fit := float64(best.score-free.score) / float64(max(best.frames, 1))
-	return best.text, math.Round(100*min(max(evenFit+perPoint*fit, 0), 1)) / 100, nil
+	return best.text, best.confidence(free), nil
+}
+
+// An urgent phrase is recognized if its confidence is at least urgentLeast, and at most urgentMargin below that of the
+// best phrase.
+const (
+	urgentLeast  = 0.3
+	urgentMargin = 0.2
+)
+
+// confidence compares the words with the phone loop. It is 0 without words.
+func (d *decoded) confidence(free decoded) float64 {
+	if d.text == "" || free.frames == 0 {
+		return 0
+	}
+	fit := float64(d.score-free.score) / float64(max(d.frames, 1))
+	return math.Round(100*min(max(evenFit+perPoint*fit, 0), 1)) / 100
 }
 
 // wide converts telephone audio to the sample rate of the model, which uses frequencies up to 6.8 kHz. Telephone audio
@@ -234,6 +258,7 @@ type decoded struct {
 func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err error) {
 	at := func(file string) string { return filepath.Join(dir, file) }
 	cmd := process.Command(ctx, s.program, "-hmm", filepath.Join(s.model, "en-us"), "-dict", at(name+".dict"), "-fsg", at(name+".fsg"),
+		"-compallsen", "yes", // scores of both grammars are relative to the same sounds
 		"-cmn", "batch", "-vad_threshold", "3", "-dither", "yes", "-seed", "1", "-beam", "1e-70", "-wbeam", "1e-50", "-pbeam", "1e-70", "-adcin", "yes", "-cepdir", dir, "-cepext", ".raw", "-ctl", at("ctl"), "-hypseg", at(name+".seg"), "-logfn", os.DevNull)
 	cmd.WaitDelay = time.Second
 	note := limited{most: 1 << 10}
@@ -361,6 +386,20 @@ func phoneLoop() (fsg, dict string) {
 	return automaton(3, arcs.String()), lines.String()
 }
 
+// withoutFirstS returns the pronunciations that begin with S before P, T or K, without the S: telephone audio lacks the
+// frequencies of an S, and at the beginning of speech nothing else is left of it. A stop behind an S sounds like B, D or G.
+func withoutFirstS(sounds []string) []string {
+	var shorter []string
+	for _, sound := range sounds {
+		for stop, voiced := range map[string]string{"P ": "B ", "T ": "D ", "K ": "G "} {
+			if rest, ok := strings.CutPrefix(sound, "S "+stop); ok {
+				shorter = append(shorter, voiced+rest, stop+rest)
+			}
+		}
+	}
+	return shorter
+}
+
 // sounds returns the pronunciations of words from the model's dictionary, whose lines are "word(n) P H".
 func (s *Sphinx) sounds(words map[string]bool) (map[string][]string, error) {
 	s.mu.Lock()
@@ -389,6 +428,11 @@ func (s *Sphinx) sounds(words map[string]bool) (map[string][]string, error) {
 		word, _, _ := strings.Cut(name, "(")
 		if ok && missing[word] {
 			out[word] = append(out[word], strings.TrimSpace(sound))
+		}
+	}
+	for word, sounds := range out {
+		if missing[word] {
+			out[word] = append(sounds, withoutFirstS(sounds)...)
 		}
 	}
 	if len(s.known)+len(missing) > knownMost {
