@@ -165,7 +165,7 @@ func (l *listening) detachTurn() {
 
 // optOutConfidence is the recognition confidence from which the words of a caller opt out of calls while the agent listens
 // for words: if in doubt, nobody is called who did not want to be.
-const optOutConfidence = 0.3
+const optOutConfidence = 0.25
 
 // relevantWords returns the words of a recognition result that have an effect. While a realtime engine talks to the caller,
 // that is only an opt-out keyword.

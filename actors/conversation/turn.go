@@ -15,7 +15,7 @@ import (
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Time limits of a caller's turn. The event SpeechBegan arrives 200 ms after the first sound, SpeechEnded after 500 ms of
+// Time limits of a caller's turn. The event SpeechBegan arrives at most 200 ms after the first sound, SpeechEnded after 500 ms of
 // silence.
 const (
 	speechOnset              = 200 * time.Millisecond
@@ -24,7 +24,7 @@ const (
 	interruptAfter           = 500 * time.Millisecond  // speech of this length interrupts a prompt
 	defaultInterruptionWords = 2                       // as does this number of words; default of TurnTaking.InterruptionWords
 	maxNoisePause            = 1500 * time.Millisecond // longest pause of a prompt for a short sound, and longest wait for the words of a longer one
-	earlyAnswer              = time.Second             // before the end of a question, words count as its answer
+	earlyAnswer              = 700 * time.Millisecond  // before the end of a question, words count as its answer
 	minSpeech                = 400 * time.Millisecond  // shorter speech without words is no answer
 	maxTurn                  = 15 * time.Second        // longest turn, including pauses
 	maxResultWait            = 8 * time.Second         // longest wait for the recognizer's result

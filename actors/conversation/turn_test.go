@@ -153,13 +153,34 @@ func TestCallerTurnsByWordsAndTiming(t *testing.T) {
 			does: func(s *fixture) { s.callerSays("banana", 0.9, 600*time.Millisecond) },
 			want: []string{"play A", "pause", "play B"},
 		},
-		"words while a prompt must not be cut are kept": {
+		"words before the end of a question that must not be interrupted are no answer": {
 			script: func(d *domain.Script) { d.Pathway.Nodes[0].Interruptible = new(bool) },
 			does: func(s *fixture) {
 				s.callerSays("yes", 0.9, 300*time.Millisecond)
 				time.Sleep(time.Second)
 			},
+			want: []string{"play A"},
+		},
+		"words at the end of such a question are its answer": {
+			script: func(d *domain.Script) { d.Pathway.Nodes[0].Interruptible = new(bool) },
+			does: func(s *fixture) {
+				time.Sleep(700 * time.Millisecond)
+				s.callerSays("yes", 0.9, 300*time.Millisecond)
+				time.Sleep(time.Second)
+			},
 			want: []string{"play A", "play Y"},
+		},
+		"a greeting is no answer": {
+			does: func(s *fixture) { s.callerSays("hello who is this", 0.9, 900*time.Millisecond) },
+			want: []string{"play A", "pause", "continue"},
+		},
+		"a doubtful word during the question is no answer": {
+			does: func(s *fixture) { s.callerSays("yes", 0.5, 300*time.Millisecond) },
+			want: []string{"play A", "pause", "continue"},
+		},
+		"stop interrupts at once": {
+			does: func(s *fixture) { s.callerSays("stop", 0.9, 200*time.Millisecond) },
+			want: []string{"play A", "pause", "play B"},
 		},
 		"an agent may not be interrupted": {
 			script: func(d *domain.Script) { d.Turns = &domain.TurnTaking{Interruptible: new(bool)} },

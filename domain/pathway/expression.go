@@ -57,9 +57,12 @@ func isTruthy(value string) bool {
 	return true
 }
 
-func (t exprText) value(map[string]string) string    { return string(t) }
-func (n exprName) value(of map[string]string) string { return of[string(n)] }
-func (n exprNot) value(of map[string]string) string  { return boolText(!isTruthy(n.of.value(of))) }
+func (t exprText) value(map[string]string) string { return string(t) }
+func (n exprName) value(of map[string]string) string {
+	value, _ := valueOf(of, string(n))
+	return value
+}
+func (n exprNot) value(of map[string]string) string { return boolText(!isTruthy(n.of.value(of))) }
 
 func (t exprTwo) value(of map[string]string) string {
 	a := t.a.value(of)
@@ -183,7 +186,7 @@ func firstToken(text string) (exprToken, int, error) {
 		}
 		return exprToken{'d', text[:n]}, n, nil
 	case first == '_' || unicode.IsLetter(first):
-		n := strings.IndexFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		n := strings.IndexFunc(text, func(r rune) bool { return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		if n < 0 {
 			n = len(text)
 		}
@@ -286,7 +289,7 @@ func (v *validation) checkExpression(param, text string) {
 		return
 	}
 	for _, name := range names {
-		if !v.knownVariables[name] {
+		if !v.knownVariables[name] && !v.knownVariables[variableOf(name)] {
 			v.addProblem(param, "%q is neither declared nor built in", name)
 		}
 	}

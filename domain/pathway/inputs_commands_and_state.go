@@ -391,12 +391,11 @@ func MissingVariables(p *domain.Pathway, values map[string]string) []string {
 // shownText replaces the placeholders in a text and hides secret values.
 func (s State) shownText(text string) (shown string, hidden bool) {
 	shown, _ = fillWith(text, func(p placeholder) (string, bool) {
-		if s.secret[p.name] {
+		if s.secret[p.name] || s.secret[variableOf(p.name)] {
 			hidden = true
 			return "[hidden]", true
 		}
-		v, ok := s.values[p.name]
-		return v, ok
+		return valueOf(s.values, p.name)
 	})
 	return shown, hidden
 }

@@ -67,11 +67,10 @@ func splitPlaceholders(text string, literal func(string), hole func(placeholder)
 
 // FillPlaceholders replaces {{name}} and {{name | fallback}} in a text with values. Placeholders in values are not
 // replaced. The fallback replaces a missing or empty value. A missing value without a fallback is replaced with "" and
-// listed in missing. say-as has no effect on the value.
+// listed in missing. A name such as "order.eta" is a field of a variable that holds JSON. say-as has no effect.
 func FillPlaceholders(text string, values map[string]string) (filled string, missing []string) {
 	return fillWith(text, func(p placeholder) (string, bool) {
-		v, ok := values[p.name]
-		return v, ok
+		return valueOf(values, p.name)
 	})
 }
 
@@ -79,7 +78,7 @@ func FillPlaceholders(text string, values map[string]string) (filled string, mis
 // which the synthesizer speaks in the requested form.
 func fillSpoken(text string, values map[string]string) (filled string, missing []string) {
 	return fillWith(text, func(p placeholder) (string, bool) {
-		v, ok := values[p.name]
+		v, ok := valueOf(values, p.name)
 		if p.hasSayAs && strings.TrimSpace(v) != "" {
 			v = fmt.Sprintf("<say-as interpret-as=%q>%s</say-as>", p.sayAs, html.EscapeString(v))
 		}

@@ -402,7 +402,7 @@ func (v *validation) checkPlaceholders(param, text string) {
 		switch {
 		case p.name == "" || strings.ContainsAny(p.name, "{}"):
 			v.addProblem(param, "{{%s}} names no variable", p.name)
-		case !p.hasFallback && !v.knownVariables[p.name]:
+		case !p.hasFallback && !v.knownVariables[p.name] && !v.knownVariables[variableOf(p.name)]:
 			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", p.name)
 		}
 		if p.hasSayAs && !isSayAsForm(p.sayAs) {

@@ -144,3 +144,19 @@ func FuzzFill(f *testing.F) {
 		}
 	})
 }
+
+func TestFieldsOfResultsAreVariables(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"order": `{"eta": "Tuesday", "items": [{"name": "Lamp", "price": 12.50}], "paid": true, "note": null, "a.b": "x"}`, "plain": "text", "list": `["one", "two"]`}
+	for text, want := range map[string]string{
+		"{{order.eta}}": "Tuesday", "{{order.items.0.name}} for {{order.items.0.price}}": "Lamp for 12.50", "{{order.paid}}": "true",
+		"{{list.1}}": "two", "{{order.note | none}}": "none", "{{order.lost | none}}": "none", "{{plain.x | none}}": "none",
+		"{{order.items.1.name | none}}": "none", "{{order.items.x | none}}": "none",
+	} {
+		got, missing := pathway.FillPlaceholders(text, values)
+		assert.Equal(t, want, got, text)
+		assert.Empty(t, missing)
+	}
+	_, missing := pathway.FillPlaceholders("{{order.lost}} {{none.x}}", values)
+	assert.Equal(t, []string{"order.lost", "none.x"}, missing)
+}

@@ -218,7 +218,7 @@ func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases, urgent []str
 // An urgent phrase is recognized if its confidence is at least urgentLeast, and at most urgentMargin below that of the
 // best phrase.
 const (
-	urgentLeast  = 0.3
+	urgentLeast  = 0.25
 	urgentMargin = 0.2
 )
 
@@ -388,12 +388,16 @@ func phoneLoop() (fsg, dict string) {
 
 // withoutFirstS returns the pronunciations that begin with S before P, T or K, without the S: telephone audio lacks the
 // frequencies of an S, and at the beginning of speech nothing else is left of it. A stop behind an S sounds like B, D or G.
+// The open vowel AA, which is short in such words, also sounds like AO.
 func withoutFirstS(sounds []string) []string {
 	var shorter []string
 	for _, sound := range sounds {
 		for stop, voiced := range map[string]string{"P ": "B ", "T ": "D ", "K ": "G "} {
 			if rest, ok := strings.CutPrefix(sound, "S "+stop); ok {
 				shorter = append(shorter, voiced+rest, stop+rest)
+				if rounded := strings.Replace(rest, "AA", "AO", 1); rounded != rest {
+					shorter = append(shorter, voiced+rounded)
+				}
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	speechProbability   = 0.5  // from which a window is speech
 	continueProbability = 0.35 // from which a window is speech while speech is in progress
-	beginWindows        = beginAfter / silero.WindowLength
+	beginWindows        = 4    // one short word, such as "no", has no more
 	endWindows          = (endAfter + silero.WindowLength - 1) / silero.WindowLength
 	levelWindows        = 8                                // windows over whose maximum the level of speech is measured
 	beginBelowVoice     = 8.0                              // speech begins only if it is at most this far below the caller's voice
@@ -55,7 +55,7 @@ func NewNeural() (*Neural, error) {
 	return d, nil
 }
 
-// Frame processes µ-law samples and says whether speech has begun, after 200 ms of it, or ended, after 500 ms without.
+// Frame processes µ-law samples and says whether speech has begun, after 130 ms of it, or ended, after 500 ms without.
 func (d *Neural) Frame(mu []byte) Edge {
 	edge := None
 	for _, b := range mu {
