@@ -239,8 +239,9 @@ func (c *Conversation) isTooEarly(t *turn, h *speech.RecognitionResult) bool {
 			return true
 		}
 	}
-	if !c.state.IsQuestion() || !c.playback.isPlaying() && t.began >= c.playback.endedAt-earlyAnswer {
-		return false
+	end := c.playback.endedAt
+	if !c.state.IsQuestion() || !c.playback.isPlaying() && (t.began >= end-earlyAnswer || t.ended-end > end-t.began) {
+		return false // most was spoken after the question
 	}
 	return !t.interruptible || h.Confidence < pathway.AcceptConfidence
 }

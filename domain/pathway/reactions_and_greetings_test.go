@@ -37,10 +37,22 @@ func TestInterruptionsAndAcknowledgementsOfEachLanguage(t *testing.T) {
 func TestGreetingsAreRemovedFromWords(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
-		{"en-US", "Hello?", ""}, {"en-US", "Hi, who is this?", ""}, {"en-US", "Yes, speaking.", ""}, {"en", "Hello, good morning.", ""},
-		{"en-US", "Hello? Yes, I will come.", "yes i will come"}, {"en", "No, who is this?", "no"}, {"en", "Yes.", "yes"}, {"en", "", ""},
-		{"de-DE", "Ja, hallo?", ""}, {"de-DE", "Ja.", "ja"}, {"es-MX", "¿Quién habla?", ""}, {"fr", "Allô, oui, bonjour", ""}, {"it", "Pronto, chi parla?", ""},
-		{"pt-BR", "Alô? Quem fala?", ""}, {"nl", "Met wie spreek ik?", ""}, {"pl", "Hello", ""},
+		{"en-US", "Hello?", ""},
+		{"en-US", "Hi, who is this?", ""},
+		{"en-US", "Yes, speaking.", ""},
+		{"en", "Hello, good morning.", ""},
+		{"en-US", "Hello? Yes, I will come.", "yes i will come"},
+		{"en", "No, who is this?", "no"},
+		{"en", "Yes.", "yes"},
+		{"en", "", ""},
+		{"de-DE", "Ja, hallo?", ""},
+		{"de-DE", "Ja.", "ja"},
+		{"es-MX", "¿Quién habla?", ""},
+		{"fr", "Allô, oui, bonjour", ""},
+		{"it", "Pronto, chi parla?", ""},
+		{"pt-BR", "Alô? Quem fala?", ""},
+		{"nl", "Met wie spreek ik?", ""},
+		{"pl", "Hello", ""},
 	} {
 		assert.Equal(t, c[2], pathway.WithoutGreetings(c[1], c[0]), "%s in %s", c[1], c[0])
 	}

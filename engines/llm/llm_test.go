@@ -201,7 +201,7 @@ func TestSentencesSplitAtSentenceEnds(t *testing.T) {
 		"Dr. Lee and Mr. Poe come at 5 p.m. on Monday.": {"Dr. Lee and Mr. Poe come at 5 p.m. on Monday."},
 		"No! Wait… what?":                               {"No!", "Wait… what?"},
 		`He said "go." Then left.`:                      {`He said "go."`, "Then left."},
-		"See ```\na. B. c\n``` there. Yes.":                {"See ```\na. B. c\n``` there.", "Yes."},
+		"See ```\na. B. c\n``` there. Yes.":             {"See ```\na. B. c\n``` there.", "Yes."},
 		"1. Milk and bread\n2. Eggs":                    {"1. Milk and bread", "2. Eggs"},
 		"你好。再见！":                                        {"你好。", "再见！"},
 		"":                                              nil,

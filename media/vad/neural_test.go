@@ -60,7 +60,6 @@ func gaussianNoise(seconds, level float64) []float64 {
 type stream struct {
 	testing.TB
 	detector *vad.Neural
-	heard    time.Duration
 }
 
 func newStream(t testing.TB) *stream {

@@ -70,7 +70,7 @@ func (d *Diagnosis) Run(ctx context.Context) []Finding {
 	if d.ConfigError != nil {
 		d.reportInvalidSettings()
 	}
-	checks := []func(context.Context){d.checkOpenFiles, d.checkSpeechPrograms, d.checkClock}
+	checks := []func(context.Context){d.checkOpenFiles, d.checkSpeechPrograms, d.checkSpeechDetection, d.checkClock}
 	if d.Config != nil {
 		d.report.ok("settings", "all settings are valid")
 		network := networkChecker{report: &d.report, config: d.Config, running: d.Running, wantedBuffer: d.SocketBuffer}

@@ -10,9 +10,8 @@ import (
 
 // line is a line of the text without its block marks.
 type line struct {
-	text    string
-	kind    lineKind
-	heading bool // speech pauses behind the line as behind a sentence
+	text string
+	kind lineKind
 }
 
 type lineKind int

@@ -167,7 +167,7 @@ func linkTarget(s string) int {
 		return 0
 	}
 	depth := 0
-	for i := 0; i < min(len(s), grammar.TagMost); i++ {
+	for i := range min(len(s), grammar.TagMost) {
 		switch s[i] {
 		case '(':
 			depth++

@@ -41,7 +41,7 @@ func extractSayAs(s, tag string) (text string, spoken []string) {
 			return value
 		}
 		spoken = append(spoken, words)
-		return string(grammar.FirstPrivate + rune(len(spoken)-1))
+		return string(grammar.FirstPrivate + rune(len(spoken)-1)) //nolint:gosec // below LastPrivate
 	})
 	return s, spoken
 }

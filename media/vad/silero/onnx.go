@@ -63,7 +63,7 @@ func readFields(message []byte) (all []field, err error) {
 		}
 		message = message[n:]
 		f := field{num: num}
-		switch kind {
+		switch kind { //nolint:exhaustive // all others have a fixed length or are groups
 		case protowire.VarintType:
 			f.number, n = protowire.ConsumeVarint(message)
 		case protowire.BytesType:
@@ -99,11 +99,11 @@ func readTensors(file []byte) (map[string]tensor, error) {
 				if value.num != attributeTensor {
 					return nil
 				}
-				t, ok, err := readTensor(value.bytes)
+				t, ok, failed := readTensor(value.bytes)
 				if ok {
 					all[strings.TrimPrefix(output, prefix8k)] = t
 				}
-				return err
+				return failed
 			})
 		})
 		if err != nil {
@@ -124,33 +124,40 @@ func eachAttribute(graph []byte, do func(output, name string, value field) error
 		if node.num != graphNode {
 			continue
 		}
-		fields, err := readFields(node.bytes)
+		if err = eachAttributeOfNode(node.bytes, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func eachAttributeOfNode(node []byte, do func(output, name string, value field) error) error {
+	fields, err := readFields(node)
+	if err != nil {
+		return err
+	}
+	var output string
+	for _, f := range fields {
+		if f.num == nodeOutput {
+			output = string(f.bytes)
+		}
+	}
+	for _, f := range fields {
+		if f.num != nodeAttribute {
+			continue
+		}
+		attribute, err := readFields(f.bytes)
 		if err != nil {
 			return err
 		}
-		var output string
-		for _, f := range fields {
-			if f.num == nodeOutput {
-				output = string(f.bytes)
-			}
-		}
-		for _, f := range fields {
-			if f.num != nodeAttribute {
-				continue
-			}
-			attribute, err := readFields(f.bytes)
-			if err != nil {
-				return err
-			}
-			var name string
-			for _, a := range attribute {
-				switch a.num {
-				case attributeName:
-					name = string(a.bytes)
-				case attributeTensor, attributeGraph:
-					if err = do(output, name, a); err != nil {
-						return err
-					}
+		var name string
+		for _, a := range attribute {
+			switch a.num { //nolint:exhaustive // the other fields are not used
+			case attributeName:
+				name = string(a.bytes)
+			case attributeTensor, attributeGraph:
+				if err = do(output, name, a); err != nil {
+					return err
 				}
 			}
 		}
@@ -165,7 +172,7 @@ func readTensor(message []byte) (t tensor, ok bool, err error) {
 		return t, false, err
 	}
 	for _, f := range fields {
-		switch f.num {
+		switch f.num { //nolint:exhaustive // the other fields are not used
 		case tensorDims:
 			if f.bytes == nil {
 				t.dims = append(t.dims, int(f.number)) //nolint:gosec // checked against the expected shape

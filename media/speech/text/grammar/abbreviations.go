@@ -11,6 +11,7 @@ import (
 // condition says where an abbreviation is expanded, and whether its period ends a sentence.
 type condition int
 
+// The conditions.
 const (
 	anywhere     condition = iota // the period ends a sentence at the end of the text
 	closing                       // the period ends a sentence before a capital too
@@ -87,7 +88,7 @@ func ShortFormSize(s, short string) int {
 			continue
 		}
 		got, size := utf8.DecodeRuneInString(s[i:])
-		if got != want && !(j == 0 && unicode.ToLower(got) == want) {
+		if got != want && (j != 0 || unicode.ToLower(got) != want) {
 			return 0
 		}
 		i += size

@@ -23,6 +23,7 @@ var domains = WordSet(`com org net edu gov mil int info biz io app dev ai co me 
 // fileEndings are the endings of file names that are spoken like addresses.
 var fileEndings = WordSet("pdf doc docx xls xlsx ppt pptx csv txt jpg jpeg png gif mp3 mp4 wav zip html htm xml json js md yaml")
 
+// WordSet returns the words of a text that are separated by spaces.
 func WordSet(words string) map[string]bool {
 	set := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {

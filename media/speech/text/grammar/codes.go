@@ -95,6 +95,7 @@ func accountSize(s string) int {
 	return size
 }
 
+// IsUpperASCII reports whether the byte is one of A to Z.
 func IsUpperASCII(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // SpellCode speaks letters as capitals and digits one by one, with a pause between groups.

@@ -98,6 +98,7 @@ func fractionAndZone(s string) int {
 	return size
 }
 
+// Atoi returns the number of a text of digits, or 0.
 func Atoi(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -351,7 +352,7 @@ func matchMonth(s *Scanner) Match {
 	if _, isWeekday := s.Weekdays[strings.ToLower(rest[:n])]; isWeekday && StartsWithDigit(strings.TrimLeft(rest[n+dot:], " ")) {
 		return Match{}
 	}
-	if short && dot == 1 && !(IsSentenceEnd(rest[n+1:]) && slices.Contains(s.Words.Digits[:], strings.ToLower(rest[:n]))) {
+	if short && dot == 1 && (!IsSentenceEnd(rest[n+1:]) || !slices.Contains(s.Words.Digits[:], strings.ToLower(rest[:n]))) {
 		return Match{n + s.closingDot(rest[n:]), s.Dates.Month(month, 0), DateMatch}
 	}
 	return Match{}

@@ -67,7 +67,7 @@ func matchMixedNumber(s *Scanner) Match {
 	}
 	c := s.around(size)
 	u, unitSize := s.unitAt(c.After)
-	spoken := ""
+	var spoken string
 	if integer := (Number{Integer: rest[:n]}); s.Numbers.Mixed != nil {
 		spoken = s.Numbers.Mixed(integer, f, c)
 	} else {

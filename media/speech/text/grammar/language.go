@@ -47,8 +47,10 @@ type Language struct {
 	SpacedMarks        bool // a space stands before ":" and "?"
 }
 
+// Gender is the grammatical gender of a number.
 type Gender int
 
+// The genders.
 const (
 	Standalone Gender = iota // counting: "eins", "uno"
 	Masculine
@@ -56,8 +58,10 @@ const (
 	Neuter
 )
 
+// grammaticalCase is the case of a number.
 type grammaticalCase int
 
+// The cases.
 const (
 	Nominative grammaticalCase = iota
 	Accusative

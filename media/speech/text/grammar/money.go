@@ -37,7 +37,7 @@ func (l *Language) CurrencyAt(s string) (key string, size int) {
 		if size < len(s) && !utf8.RuneStart(s[size]) {
 			continue
 		}
-		if _, ok := l.Currencies[s[:size]]; ok && !(IsLetter(RuneBefore(s, size)) && wordAfterLetter(s, size)) {
+		if _, ok := l.Currencies[s[:size]]; ok && (!IsLetter(RuneBefore(s, size)) || !wordAfterLetter(s, size)) {
 			return s[:size], size
 		}
 	}
@@ -174,21 +174,24 @@ func (l *Language) parseAmountNumber(s string) Number {
 	if n == 0 {
 		return Number{}
 	}
-	integer, rest := s[:n], s[n:]
+	var integer strings.Builder
+	integer.WriteString(s[:n])
+	rest := s[n:]
 	size := n
 	group := byte(0)
 	for len(rest) > 3 && strings.ContainsRune(".,' ", rune(rest[0])) && DigitsAt(rest[1:]) == 3 && n <= 3 && (group == 0 || rest[0] == group) && (rest[0] != ' ' || strings.Contains(l.Numbers.Thousands, " ")) {
 		group = rest[0]
-		integer += rest[1:4]
+		integer.WriteString(rest[1:4])
 		rest = rest[4:]
 		size += 4
 	}
 	if len(rest) > 2 && strings.ContainsRune(".,'", rune(rest[0])) && rest[0] != group && DigitsAt(rest[1:]) == 2 && !IsMoreNumber(rest[3:]) {
-		return Number{Integer: integer, Fraction: rest[1:3], Grouped: group != 0, Size: size + 3}
+		return Number{Integer: integer.String(), Fraction: rest[1:3], Grouped: group != 0, Size: size + 3}
 	}
 	return l.ParseNumber(s)
 }
 
+// IsMoreNumber reports whether the text continues a number with a separator and a digit.
 func IsMoreNumber(s string) bool {
 	return len(s) > 1 && strings.ContainsRune(".,", rune(s[0])) && StartsWithDigit(s[1:])
 }
@@ -234,7 +237,7 @@ func (l *Language) SpeakMajor(a Amount, c Context) string {
 	if !a.scaled && !l.isPlural(n) {
 		name = cur.One
 	}
-	spoken := ""
+	var spoken string
 	if a.scaled {
 		spoken = l.speakScaled(n, a.scale)
 		if a.scale.Many != "" && a.scale.Gender != Standalone {

@@ -3,6 +3,7 @@ package grammar
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // DigitsMost is the number of digits up to which a number is spoken as a cardinal.
@@ -168,11 +169,9 @@ func matchNegative(s *Scanner) Match {
 
 // SignSize returns the size of the first rune of s if signs contain the rune.
 func SignSize(s, signs string) int {
-	for _, r := range s {
-		if strings.ContainsRune(signs, r) {
-			return len(string(r))
-		}
-		break
+	r, size := utf8.DecodeRuneInString(s)
+	if size > 0 && strings.ContainsRune(signs, r) {
+		return size
 	}
 	return 0
 }
@@ -190,7 +189,7 @@ func matchRange(s *Scanner) Match {
 		return Match{}
 	}
 	word := FirstWord(after)
-	if !StartsWithDigit(after) && !s.startsWithMoney(after) && !(s.Behind(DateMatch, weekdayMatch) && (s.IsMonth(word) || s.Weekdays[strings.ToLower(word)].Name != "")) {
+	if !StartsWithDigit(after) && !s.startsWithMoney(after) && (!s.Behind(DateMatch, weekdayMatch) || !s.IsMonth(word) && s.Weekdays[strings.ToLower(word)].Name == "") {
 		return Match{}
 	}
 	to := s.Words.To

@@ -3,6 +3,7 @@
 package grammar
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +32,7 @@ type Match struct {
 
 type matchKind int
 
+// The kinds of a match.
 const (
 	OtherMatch matchKind = iota
 	NumberMatch
@@ -182,10 +184,5 @@ func (s *Scanner) Behind(kinds ...matchKind) bool {
 	if s.LastEnd == 0 || strings.TrimLeft(s.Text[s.LastEnd:s.Pos], " ") != "" {
 		return false
 	}
-	for _, k := range kinds {
-		if s.last.Kind == k {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(kinds, s.last.Kind)
 }

@@ -106,12 +106,7 @@ func hourOnly(s string) ClockTime {
 }
 
 func (s *Scanner) isHour(suffix string) bool {
-	for _, h := range s.Clock.HourSuffix {
-		if h == suffix {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.Clock.HourSuffix, suffix)
 }
 
 // addSuffix parses the half of the day or the suffix behind a time.

@@ -39,8 +39,10 @@ func RuneAfter(s string, at int) rune {
 	return r
 }
 
+// WordBefore reports whether a letter or a digit ends at s[at].
 func WordBefore(s string, at int) bool { return IsWordRune(RuneBefore(s, at)) }
 
+// WordAfter reports whether a letter or a digit begins at s[at].
 func WordAfter(s string, at int) bool { return IsWordRune(RuneAfter(s, at)) }
 
 // DigitsAt returns the number of ASCII digits at the beginning of s.
@@ -52,6 +54,7 @@ func DigitsAt(s string) int {
 	return n
 }
 
+// StartsWithDigit reports whether s begins with an ASCII digit.
 func StartsWithDigit(s string) bool { return DigitsAt(s[:min(len(s), 1)]) == 1 }
 
 // LettersAt returns the size of the letters at the beginning of s.

@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/media/speech/text/grammar"
 )
 
+// Dutch returns the words and rules of Dutch.
 func Dutch() *grammar.Language {
 	return &grammar.Language{
 		Tag:            "nl",

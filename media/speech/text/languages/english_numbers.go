@@ -1,6 +1,7 @@
 package languages
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/callboard/callboard/media/speech/text/grammar"
@@ -38,14 +39,14 @@ func englishGroups(n int64, join string) string {
 		return englishSmall(n)
 	}
 	var parts []string
-	for scale := len(englishScales) - 1; scale >= 0; scale-- {
+	for scale, englishScale := range slices.Backward(englishScales) {
 		unit := power(1000, scale)
 		group := n / unit
 		n %= unit
 		if group == 0 {
 			continue
 		}
-		words := ""
+		var words string
 		switch tens := group % 100; {
 		case group >= 100 && tens > 0:
 			words = englishOnes[group/100] + " hundred" + join + englishSmall(tens)
@@ -57,7 +58,7 @@ func englishGroups(n int64, join string) string {
 		if scale == 0 && group < 100 && len(parts) > 0 && join != " " {
 			words = "and " + words
 		}
-		parts = append(parts, words+englishScales[scale])
+		parts = append(parts, words+englishScale)
 	}
 	return strings.Join(parts, " ")
 }

@@ -41,8 +41,8 @@ func matchEnglishDecade(s *grammar.Scanner) grammar.Match {
 	if n == 2 {
 		spoken = englishSmall(int64(grammar.Atoi(digits)))
 	}
-	if strings.HasSuffix(spoken, "y") {
-		spoken = strings.TrimSuffix(spoken, "y") + "ie"
+	if before, ok := strings.CutSuffix(spoken, "y"); ok {
+		spoken = before + "ie"
 	}
 	return grammar.Match{Size: size, Spoken: spoken + "s", Kind: grammar.YearMatch}
 }
@@ -60,7 +60,7 @@ func matchHighway(s *grammar.Scanner) grammar.Match {
 	return grammar.Match{}
 }
 
-// matchHouseNumber speaks "12a Elm Ave."
+// matchHouseNumber speaks addresses such as "12a Elm Ave".
 func matchHouseNumber(s *grammar.Scanner) grammar.Match {
 	rest := s.Rest()
 	n := grammar.DigitsAt(rest)

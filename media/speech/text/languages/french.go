@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/media/speech/text/grammar"
 )
 
+// French returns the words and rules of French.
 func French() *grammar.Language {
 	return &grammar.Language{
 		Tag:                "fr",

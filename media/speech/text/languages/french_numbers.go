@@ -95,7 +95,7 @@ func frenchYear(n int) string {
 
 // frenchOrdinal returns an ordinal. The form's ending distinguishes "second" and "deuxième".
 func frenchOrdinal(n int64, f grammar.Form) string {
-	spoken := ""
+	var spoken string
 	switch {
 	case n == 1 && f.Gender == grammar.Feminine:
 		spoken = "première"
@@ -126,9 +126,18 @@ func frenchOrdinal(n int64, f grammar.Form) string {
 
 func frenchOrdinalSuffixes() []grammar.OrdinalSuffix {
 	return []grammar.OrdinalSuffix{
-		{Suffix: "ème", Form: grammar.Form{}}, {Suffix: "eme", Form: grammar.Form{}}, {Suffix: "ère", Form: grammar.Form{Gender: grammar.Feminine}}, {Suffix: "ers", Form: grammar.Form{Plural: true}}, {Suffix: "res", Form: grammar.Form{Gender: grammar.Feminine, Plural: true}},
-		{Suffix: "nde", Form: grammar.Form{Gender: grammar.Feminine, Short: true}}, {Suffix: "nd", Form: grammar.Form{Short: true}}, {Suffix: "er", Form: grammar.Form{}}, {Suffix: "re", Form: grammar.Form{Gender: grammar.Feminine}},
-		{Suffix: "es", Form: grammar.Form{Plural: true}}, {Suffix: "d", Form: grammar.Form{Short: true}}, {Suffix: "e", Form: grammar.Form{}},
+		{Suffix: "ème", Form: grammar.Form{}},
+		{Suffix: "eme", Form: grammar.Form{}},
+		{Suffix: "ère", Form: grammar.Form{Gender: grammar.Feminine}},
+		{Suffix: "ers", Form: grammar.Form{Plural: true}},
+		{Suffix: "res", Form: grammar.Form{Gender: grammar.Feminine, Plural: true}},
+		{Suffix: "nde", Form: grammar.Form{Gender: grammar.Feminine, Short: true}},
+		{Suffix: "nd", Form: grammar.Form{Short: true}},
+		{Suffix: "er", Form: grammar.Form{}},
+		{Suffix: "re", Form: grammar.Form{Gender: grammar.Feminine}},
+		{Suffix: "es", Form: grammar.Form{Plural: true}},
+		{Suffix: "d", Form: grammar.Form{Short: true}},
+		{Suffix: "e", Form: grammar.Form{}},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/media/speech/text/grammar"
 )
 
+// German returns the words and rules of German.
 func German() *grammar.Language {
 	return &grammar.Language{
 		Tag:            "de",

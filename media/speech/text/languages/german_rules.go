@@ -180,7 +180,7 @@ func matchGermanDecade(s *grammar.Scanner) grammar.Match {
 	return grammar.Match{Size: n + len(ending), Spoken: grammar.Capitalize(germanYear(grammar.Atoi(rest[:n]))) + ending, Kind: grammar.OtherMatch}
 }
 
-// matchGermanStreet expands "Bahnhofstr."
+// matchGermanStreet expands streets such as "Bahnhofstr".
 func matchGermanStreet(s *grammar.Scanner) grammar.Match {
 	rest := s.Rest()
 	n := grammar.LettersAt(rest)

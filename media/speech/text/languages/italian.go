@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/media/speech/text/grammar"
 )
 
+// Italian returns the words and rules of Italian.
 func Italian() *grammar.Language {
 	return &grammar.Language{
 		Tag:                "it",

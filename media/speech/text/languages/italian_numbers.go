@@ -14,10 +14,10 @@ var (
 
 // italianCardinal returns a number below 10^15. The number one agrees with a noun behind the number.
 func italianCardinal(n int64, f grammar.Form) string {
-	switch {
-	case n == 0:
+	switch n {
+	case 0:
 		return "zero"
-	case n == 1:
+	case 1:
 		return italianOne(f)
 	}
 	var parts []string
@@ -102,7 +102,7 @@ func italianBelowThousand(n int64) string {
 
 func italianOrdinal(n int64, f grammar.Form) string {
 	first := strings.Fields("zeresimo primo secondo terzo quarto quinto sesto settimo ottavo nono decimo")
-	spoken := ""
+	var spoken string
 	if n < int64(len(first)) {
 		spoken = first[n]
 	} else {

@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/media/speech/text/grammar"
 )
 
+// Portuguese returns the words and rules of Portuguese.
 func Portuguese() *grammar.Language {
 	return &grammar.Language{
 		Tag:                "pt",

@@ -6,6 +6,7 @@ import (
 	"github.com/callboard/callboard/media/speech/text/grammar"
 )
 
+// Spanish returns the words and rules of Spanish.
 func Spanish() *grammar.Language {
 	return &grammar.Language{
 		Tag:                "es",
