@@ -69,7 +69,7 @@ func BenchmarkCompare(b *testing.B) {
 				keep(4, (t.rss-t.idle)/1024/1000)
 			})
 			b.Run(fmt.Sprintf("round %d/%s/turns", round+1, []string{"this", "other"}[build]), func(b *testing.B) {
-				s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
+				s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, shortSpeech(b))
 				s.createTrunkForAllNumbers(far.port)
 				l := measureTurns(b, s, far, s.createAgent(repeatingPathway("Go on.")), 200)
 				keep(5, l.p50())

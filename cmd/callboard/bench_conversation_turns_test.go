@@ -19,7 +19,6 @@ import (
 	"github.com/callboard/callboard/engines/enginetest"
 	"github.com/callboard/callboard/engines/llm/llmtest"
 	"github.com/callboard/callboard/media/speech"
-	"github.com/callboard/callboard/media/tone"
 	"github.com/callboard/callboard/media/wav"
 	"github.com/callboard/callboard/sip/siptest"
 )
@@ -113,22 +112,27 @@ func conversationPathway() object {
 	}
 }
 
-// speechLikeTone returns a tone that a voice activity detector takes for speech.
-func speechLikeTone() []byte { return tone.Make(600*time.Millisecond, 0.3, 300, 1100) }
+// shortSpeech returns 600 ms of a caller's speech.
+func shortSpeech(b *testing.B) []byte {
+	b.Helper()
+	clip, err := callerSpeech()
+	require.NoError(b, err)
+	return clip[:4800]
+}
 
 // BenchmarkTurns measures the time that the runtime adds to a turn with instant engines, in one conversation and in 200
 // concurrent conversations. It also measures the CPU time of the conversations.
 func BenchmarkTurns(b *testing.B) {
 	benchResults.addRowOnFailure(b)
 	b.Run("phrases", func(b *testing.B) {
-		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
+		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, shortSpeech(b))
 		s.createTrunkForAllNumbers(far.port)
 		agent := s.createAgent(repeatingPathway("Go on."))
 		reportTurns(b, s, far, agent, 1, "engines for speech")
 		reportTurns(b, s, far, agent, 200, "engines for speech")
 	})
 	b.Run("model", func(b *testing.B) {
-		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
+		s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, shortSpeech(b))
 		s.createTrunkForAllNumbers(far.port)
 		agent := s.createAgent(conversationPathway())
 		reportTurns(b, s, far, agent, 1, "engines for speech and a model")
@@ -231,7 +235,7 @@ func BenchmarkBargeIn(b *testing.B) {
 func measureBargeIn(b *testing.B, of string, agentOf func(*service) string) {
 	b.Helper()
 	const calls = 10
-	s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, speechLikeTone())
+	s, far := newServiceWithInstantEngines(b), startTalkerProcess(b, shortSpeech(b))
 	far.sendCommand(b, "interrupt")
 	s.createTrunkForAllNumbers(far.port)
 	agent := agentOf(s)

@@ -53,11 +53,11 @@ func (h *engineFaultSuite) addEngine(name, kind, url, does string) string {
 // callerWords is the text that the fake recognizer returns for the caller's audio.
 const callerWords = "yes please"
 
-// listenAndAnswer waits until the agent has spoken and is silent again, and then plays a tone as the caller's answer.
+// listenAndAnswer waits until the agent has spoken and is silent again, and then speaks the caller's answer.
 func listenAndAnswer(o *phoneUser) {
 	o.awaitSpeech(true)
 	o.awaitSpeech(false)
-	o.playTone(800 * time.Millisecond)
+	o.speak(800 * time.Millisecond)
 }
 
 // addTTSCases adds cases of faulty speech synthesizers.
@@ -90,7 +90,7 @@ func (h *engineFaultSuite) addTTSCases() {
 	name := h.addEngine("tts-late", "openai", server.URL+"/v1", "tts: {voice: v, first_ms: 20000}")
 	h.cases = append(h.cases, engineFaultCase{
 		name: name + " after words over it", pathway: "ask", agent: object{"voice": object{"engine": name}},
-		script:   func(o *phoneUser) { o.playTone(900 * time.Millisecond); close(barged) },
+		script:   func(o *phoneUser) { o.speak(900 * time.Millisecond); close(barged) },
 		wantSaid: []string{"Fine."}, forbiddenWords: []string{"Will you come"}, wantOutcome: "confirmed", toneSeconds: [2]float64{0.2, 0.5},
 		wantErrors: nil,
 	})
@@ -219,7 +219,7 @@ func (h *engineFaultSuite) addLLMCases() {
 		script: func(o *phoneUser) {
 			listenAndAnswer(o)
 			o.awaitSpeech(true)
-			o.playTone(900 * time.Millisecond)
+			o.speak(900 * time.Millisecond)
 			close(over)
 		},
 		wantSaid: []string{"Hello.", "Fine, goodbye."}, forbiddenWords: []string{"Old words"}, wantOutcome: "confirmed",

@@ -44,7 +44,7 @@ func (h *engineFaultSuite) addRealtimeCases() {
 		script: func(o *phoneUser) {
 			listenAndAnswer(o)
 			o.awaitSpeech(true)
-			o.playTone(900 * time.Millisecond)
+			o.speak(900 * time.Millisecond)
 		},
 		wantErrors: []string{"llm tool_refused true"}, wantSaid: []string{first, second, third}, wantOutcome: "confirmed", toneSeconds: [2]float64{2.8, 5.5},
 		check: func(t *testing.T, call object, segments []any, left, right []float64) {
@@ -73,7 +73,7 @@ func (h *engineFaultSuite) addMediaStreamCases() {
 		script: func(o *phoneUser) {
 			o.awaitSpeech(true)
 			o.pressKeys("7")
-			o.playTone(900 * time.Millisecond)
+			o.speak(900 * time.Millisecond)
 		},
 		wantSaid: []string{"[on the line]"}, wantOutcome: "completed", toneSeconds: [2]float64{1.2, 3.2}, wantErrors: nil,
 		check: func(t *testing.T, call object, segments []any, _, _ []float64) {
