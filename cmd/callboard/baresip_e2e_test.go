@@ -67,7 +67,7 @@ func startBaresipAt(t testing.TB, at phoneLocation, account string, more ...stri
 	t.Helper()
 	p := &softphone{t: t, dir: t.TempDir(), port: siptest.Port(t), control: siptest.Port(t), at: at}
 	tone := filepath.Join(p.dir, "tone.wav")
-	require.NoError(t, os.WriteFile(tone, encodeWAV(sweepTone(60)), 0o600))
+	require.NoError(t, os.WriteFile(tone, encodeWAV(sweepTone(180)), 0o600))
 	low := siptest.MediaPorts100(t)
 	config := fmt.Sprintf(`poll_method epoll
 sip_listen %s:%d

@@ -2,6 +2,7 @@ package testcarrier
 
 import (
 	"context"
+	_ "embed" // speech.ulaw
 	"log/slog"
 	"time"
 
@@ -260,7 +261,13 @@ func (p *phone) play(c media.Clip) {
 	p.session.Play(p.played, c)
 }
 
-// synthesize returns the speech for a text. Without a speech synthesizer it returns humming.
+// sampleSpeech is three seconds of speech that espeak-ng has synthesized, as 8 kHz mono µ-law.
+//
+//go:embed speech.ulaw
+var sampleSpeech []byte
+
+// synthesize returns the speech for a text. Without a speech synthesizer it returns other words of about the same length,
+// so that agents detect speech.
 func (p *phone) synthesize(ctx context.Context, text string) media.Clip {
 	if s := p.carrier.cfg.Speaker; s != nil {
 		bound, cancel := context.WithTimeout(ctx, synthesisTimeout)
@@ -269,12 +276,13 @@ func (p *phone) synthesize(ctx context.Context, text string) media.Clip {
 			return clip
 		}
 	}
-	var hummed media.Clip
-	for range max(2, (len(text)+3)/6) { // as many tones as syllables, so that it sounds like a voice
-		hummed = append(hummed, tone.Make(300*time.Millisecond, 0.2, 180, 360, 540)...)
-		hummed = append(hummed, tone.Silence(60*time.Millisecond)...)
+	const samplesPerLetter = 480 // 60 ms
+	length := max(len(text), 12) * samplesPerLetter
+	clip := make(media.Clip, 0, length)
+	for len(clip) < length {
+		clip = append(clip, sampleSpeech[:min(len(sampleSpeech), length-len(clip))]...)
 	}
-	return hummed
+	return clip
 }
 
 // hangUp ends the call and waits for its end, up to byeTimeout.
