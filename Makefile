@@ -103,6 +103,16 @@ NIGHTLY_ONLY_TESTS := \
   TestCallOverTLSMovesToAnotherNode \
   TestControlNodeWithoutLeaseCheckKeepsDialing \
   TestCallsOverIPv6 \
+  TestRollingRestartKeepsCalls \
+  TestSIPGuideCommandsWork \
+  TestDataGuideCommandsWork \
+  TestLoadTestingGuideCommandsWork \
+  TestAppointmentsGuideCommandsWork \
+  TestDestinationRulesApplyToEveryCall \
+  TestHoldAndResumeByRemoteParty \
+  TestMachineGetsMessageAfterBeepAndHumanGetsConversation \
+  TestCallAnsweredToDeadNodeIsHungUpByNextNode \
+  TestBaresipTransfersAgentToBaresipAfterConsultation \
   TestCallsSurvivePacketLoss
 NIGHTLY_ONLY       := $(call any_of,$(NIGHTLY_ONLY_TESTS))
 # Tests that make nightly runs with more cases or more time.

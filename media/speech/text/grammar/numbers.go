@@ -139,7 +139,7 @@ func matchCardinal(s *Scanner) Match {
 func matchLeadingPoint(s *Scanner) Match {
 	rest := s.Rest()
 	decimal := s.Numbers.Decimal
-	if !strings.HasPrefix(rest, decimal) || WordBefore(s.Text, s.Pos) || !(s.Pos == 0 || strings.ContainsRune(" (", RuneBefore(s.Text, s.Pos))) {
+	if !strings.HasPrefix(rest, decimal) || WordBefore(s.Text, s.Pos) || s.Pos != 0 && !strings.ContainsRune(" (", RuneBefore(s.Text, s.Pos)) {
 		return Match{}
 	}
 	n := DigitsAt(rest[len(decimal):])
