@@ -56,7 +56,7 @@ SOAK_RATE      ?= 250
 SOAK_DOC       ?=
 
 # Tests that only make nightly runs: faults of nodes and stores, the search for leaks, controls that prove that these tests detect
-# planted faults, and tests that wait long for phones or networks.
+# planted faults, and tests of the whole service whose subject has other tests too, so that `make test` takes less than 16 minutes.
 NIGHTLY_ONLY_TESTS := \
   TestFaultsOfNodesKeepInvariants \
   TestCampaignContinuesOnNextNodeAfterKills \
@@ -103,6 +103,27 @@ NIGHTLY_ONLY_TESTS := \
   TestCallOverTLSMovesToAnotherNode \
   TestControlNodeWithoutLeaseCheckKeepsDialing \
   TestCallsOverIPv6 \
+  TestCampaignIsCreatedAndMonitoredInBrowser \
+  TestSIPpScenarios \
+  TestBaresipCallOverTLSWithSDESKeys \
+  TestBaresipCallWithAEADCipherSuite \
+  TestSecurityOperationsAndAPIGuideCommandsWork \
+  TestCommandLineGuideCommandsWork \
+  TestCookbookRecipesPassTheirScenarios \
+  TestAgentsGuideCommandsWork \
+  TestCampaignGuideCommandsWork \
+  TestWebhookGuideProgramsVerifyDeliveries \
+  TestKeyCommandsOnRunningAndStoppedService \
+  TestPhoneIsCalledOnceAfterPowerCutByAnyRegisteredContact \
+  TestOpenAPIDocumentPassesLinter \
+  TestBaresipRegistersAndExchangesCallsWithAgent \
+  TestSupervisorListensWhispersAndBargesIn \
+  TestBulkCallPastCallingHoursIsPlacedAtNextOpening \
+  TestInviteWithReplacesAfterBaresipConsultsAgent \
+  TestCallRequestOverridesAgentSettings \
+  TestListenCommandForwardsEvents \
+  TestAgentTransfersBaresipToBaresipAfterConsultation \
+  TestCallsBeyondDrainTimeoutAreHungUpAndRecorded \
   TestRollingRestartKeepsCalls \
   TestSIPGuideCommandsWork \
   TestDataGuideCommandsWork \
