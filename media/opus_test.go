@@ -13,7 +13,7 @@ import (
 func TestOpusIsNegotiatedIfAvailable(t *testing.T) {
 	t.Parallel()
 	o := media.Options{Codecs: []media.Codec{media.Opus}}
-	correlation, a, b := through(t, o, o)
+	correlation, a, b := sendThrough(t, o, o)
 	assert.Greater(t, correlation, 0.8)
 	assert.Equal(t, "opus/48000/2", a.Codec)
 	assert.Equal(t, "opus/48000/2", b.Codec)
