@@ -264,5 +264,5 @@ func heardText(text string, heard time.Duration, samples int) string {
 	if n >= len(text) {
 		return text
 	}
-	return strings.TrimSpace(text[:strings.LastIndexByte(text[:n], ' ')+1])
+	return strings.TrimSpace(text[:strings.LastIndexByte(text[:n+1], ' ')+1])
 }
