@@ -24,6 +24,7 @@ type playback struct {
 	busy          bool          // a prompt of the pathway is being synthesized or played, or digits are being sent
 	paused        bool          // playing is paused until the caller's words are recognized
 	pausedAt      time.Duration // position of the pause on the media clock
+	realtime      bool          // the playing prompt is an answer of a realtime engine, which tells its text
 	samples       int           // length of the playing clip; of a feed, Len
 	feed          *media.Feed   // audio of the playing prompt in progress; nil: a clip
 	playedTime    time.Duration // how long the prompt has played up to its last pause
@@ -67,6 +68,7 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 	if !requestedAt.IsZero() {
 		p.slowest, p.requestedAt = max(p.slowest, time.Since(requestedAt)), time.Time{}
 	}
+	p.realtime = false
 	p.start(utterance.Feed, utterance.Clip)
 	return requestedAt
 }
@@ -74,7 +76,7 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 // playRealtime plays an answer of the realtime engine.
 func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 	p.cancelSynthesis()
-	p.busy, p.prompt = true, answer
+	p.busy, p.prompt, p.realtime = true, answer, true
 	p.start(feed, nil)
 }
 
@@ -130,7 +132,7 @@ func (p *playback) heardPart(text string) string {
 func (p *playback) end(interrupted bool) {
 	s := &p.transcript.segments[p.segment]
 	s.EndMs, s.Interrupted = p.player.Position().Milliseconds(), interrupted
-	if interrupted && !p.prompt.Sensitive {
+	if interrupted && !p.realtime && !p.prompt.Sensitive {
 		s.Text = strings.TrimSpace(pathway.MarkInterrupted(p.heardPart(s.Text)))
 	}
 	if p.paused {
