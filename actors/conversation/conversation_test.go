@@ -100,6 +100,12 @@ func (s *fakePlayer) RejectSpeech() {
 	s.rejected++
 }
 
+func (s *fakePlayer) rejections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rejected
+}
+
 func (s *fakePlayer) SendDigits(id uint64, digits string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -187,11 +187,11 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	} else {
 		c.listening.failedTurns = 0
 	}
-	if h.Err == nil && h.Text == "" {
+	if h.Err == nil && (h.Text == "" || h.Confidence < pathway.ConfirmConfidence) {
 		c.cfg.Player.RejectSpeech()
 	}
 	c.recordWords(ctx, t, &h)
-	if !t.keywordOnly && !c.agentPause.active && !c.isTooEarly(&t, &h) && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
+	if !t.keywordOnly && !c.agentPause.active && !c.isTooEarly(&t, h) && c.isAnswer(h, t.ended-t.began) && !c.state.Over() {
 		if h.Text == "" {
 			c.transcript.addWords(h, t.began, t.ended, c.isSecretTurn(t))
 		}
@@ -229,15 +229,13 @@ func (c *Conversation) isSecretTurn(t turn) bool {
 
 // isTooEarly reports whether the words of a turn were spoken before the question that they could answer: greetings while
 // the telephone is answered, words during a question that must not be interrupted, and uncertain words during any
-// question. It removes greetings from other words.
-func (c *Conversation) isTooEarly(t *turn, h *speech.RecognitionResult) bool {
+// question.
+func (c *Conversation) isTooEarly(t *turn, h speech.RecognitionResult) bool {
 	if h.Text == "" || !t.duringPrompt {
 		return false
 	}
-	if t.greeting {
-		if h.Text = pathway.WithoutGreetings(h.Text, c.cfg.Script.RecognitionLanguage()); h.Text == "" {
-			return true
-		}
+	if t.greeting && pathway.WithoutGreetings(h.Text, c.cfg.Script.RecognitionLanguage()) == "" {
+		return true
 	}
 	end := c.playback.endedAt
 	if !c.state.IsQuestion() || !c.playback.isPlaying() && (t.began >= end-earlyAnswer || t.ended-end > end-t.began) {

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/speech/text"
 )
 
 // fakeRecognizer returns the text that the test sets, 100 ms after the end of speech.
@@ -81,6 +82,32 @@ func (s *stream) Close() {
 }
 
 // callerSays makes the caller speak for the given time.
+func TestSayAsFormsAreThoseOfTheSynthesizers(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, text.Forms(), pathway.SayAsForms())
+}
+
+// The words of a short sound take two seconds. The prompt does not wait for them.
+func TestPromptGoesOnBeforeTheWordsOfAShortSoundAreKnown(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		s := openConversation(t, sys, questionScript(), nil)
+		s.send(conversation.StartConversation{})
+		advanceTime(200 * time.Millisecond)
+		s.callerBegins("", 2*time.Second)
+		advanceTime(600 * time.Millisecond)
+		s.callerStops()
+		advanceTime(850 * time.Millisecond)
+		assert.Equal(t, []string{"play A", "pause"}, s.player.actions())
+		advanceTime(100 * time.Millisecond)
+		assert.Equal(t, []string{"play A", "pause", "continue"}, s.player.actions())
+		assert.Zero(t, s.player.rejections())
+		advanceTime(1500 * time.Millisecond)
+		assert.Equal(t, 1, s.player.rejections(), "it had no words")
+		s.close()
+	})
+}
+
 func (s *fixture) callerSays(text string, confidence float64, lasts time.Duration) {
 	s.recognizer.mu.Lock()
 	s.recognizer.next = speech.RecognitionResult{Text: text, Confidence: confidence}

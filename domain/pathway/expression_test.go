@@ -14,7 +14,7 @@ import (
 // conditionPathway returns a pathway whose condition node follows the edge of the first true expression.
 func conditionPathway(exprs ...string) domain.Pathway {
 	p := domain.Pathway{
-		Name: "branch", Start: "which", Variables: []domain.Variable{{Name: "age"}, {Name: "city"}, {Name: "member"}},
+		Name: "branch", Start: "which", Variables: []domain.Variable{{Name: "age"}, {Name: "city"}, {Name: "member"}, {Name: "order"}},
 		Nodes: []domain.Node{{ID: "which", Type: domain.NodeCondition}, {ID: "rest", Type: domain.NodeEnd, Notes: "rest"}},
 	}
 	for i, e := range exprs {
@@ -28,8 +28,9 @@ func conditionPathway(exprs ...string) domain.Pathway {
 
 func TestConditionFollowsFirstTrueExpression(t *testing.T) {
 	t.Parallel()
-	ada := map[string]string{"age": "36", "city": "Berlin", "member": "yes"}
+	ada := map[string]string{"age": "36", "city": "Berlin", "member": "yes", "order": `{"eta": "Tuesday", "items": [{"price": 12.5}], "paid": false}`}
 	for text, want := range map[string]bool{
+		`order.eta == "tuesday"`: true, `order.items.0.price > 12`: true, `order.paid`: false, `order.lost == "x"`: false,
 		`age >= 18`: true, `age > 36`: false, `age == 36.0`: true, `age != 36`: false, `age < 100 && city == "berlin"`: true, `city == 'Bonn' || member`: true,
 		`!member`: false, `!(city == "Bonn")`: true, `city contains "LIN"`: true, `city < "Bonn"`: true, `city > 5`: false, `city < 5`: false,
 		`member == true || age > 50 && false`: false, `(false || true) && age <= 36`: true, `age > -1`: true, `"2030-01-02" < "2030-01-10"`: true, `phone contains "+1"`: true,
@@ -38,7 +39,7 @@ func TestConditionFollowsFirstTrueExpression(t *testing.T) {
 	} {
 		p := conditionPathway(text)
 		require.NoError(t, pathway.Validate(&p), text)
-		play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: p}, map[string]string{"age": ada["age"], "city": ada["city"], "member": ada["member"], "phone": "+12025550123"})}
+		play := pathway.TextSession{State: pathway.New(domain.Script{Pathway: p}, map[string]string{"age": ada["age"], "city": ada["city"], "member": ada["member"], "order": ada["order"], "phone": "+12025550123"})}
 		play.StartSession()
 		require.True(t, play.State.Over(), text)
 		assert.Equal(t, map[bool]string{true: "a", false: "rest"}[want], play.State.Result().Notes, text)

@@ -160,3 +160,27 @@ func TestFieldsOfResultsAreVariables(t *testing.T) {
 	_, missing := pathway.FillPlaceholders("{{order.lost}} {{none.x}}", values)
 	assert.Equal(t, []string{"order.lost", "none.x"}, missing)
 }
+
+func TestSayAsDecidesHowAValueIsSpoken(t *testing.T) {
+	t.Parallel()
+	script := domain.Script{Language: "en-US", Pathway: domain.Pathway{
+		Name: "code", Start: "tell", Variables: []domain.Variable{{Name: "code"}},
+		Nodes: []domain.Node{{ID: "tell", Type: domain.NodeEnd, Prompt: "It is {{code | say-as: digits}}, {{ code|say-as:money:USD }}, {{lost | none | say-as: date}}."}},
+	}}
+	require.NoError(t, pathway.Validate(&script.Pathway))
+	_, commands := pathway.Step(pathway.New(script, map[string]string{"code": "1<2"}), pathway.Started{})
+	say, ok := commands[0].(pathway.Say)
+	require.True(t, ok)
+	assert.Equal(t, `It is <say-as interpret-as="digits">1&lt;2</say-as>, <say-as interpret-as="money:USD">1&lt;2</say-as>, none.`, say.Text)
+	assert.Equal(t, "It is 1<2, 1<2, none.", say.Shown)
+	for _, form := range []string{"letters", "", "money:dollars", "money"} {
+		script.Pathway.Nodes[0].Prompt = "It is {{code | say-as: " + form + "}}."
+		err := pathway.Validate(&script.Pathway)
+		assert.Equal(t, map[string]int{"nodes[0].prompt": 1}, params(t, err), form)
+		assert.Contains(t, err.Error(), "is not a form of say-as; use one of cardinal, date")
+	}
+	script.Pathway.Nodes[0].Prompt = "It is {{code.first}}, {{lost.first}}."
+	err := pathway.Validate(&script.Pathway)
+	require.ErrorContains(t, err, "{{lost.first}} is neither declared nor built in")
+	assert.NotContains(t, err.Error(), "{{code.first}}")
+}

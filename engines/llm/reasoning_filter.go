@@ -1,9 +1,13 @@
 package llm
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/callboard/callboard/media/speech/text"
+)
 
 // reasoningTags are the names of the tags between which models write their reasoning.
-var reasoningTags = []string{"think", "thinking", "thought", "reasoning", "reflection"} //nolint:gochecknoglobals // a table
+var reasoningTags = text.ReasoningTags() //nolint:gochecknoglobals // a table
 
 // reasoningFilter removes reasoning blocks, such as <think>…</think>, from a text that arrives in pieces. A block
 // without its end reaches to the end of the text.

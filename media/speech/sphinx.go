@@ -392,7 +392,8 @@ func phoneLoop() (fsg, dict string) {
 func withoutFirstS(sounds []string) []string {
 	var shorter []string
 	for _, sound := range sounds {
-		for stop, voiced := range map[string]string{"P ": "B ", "T ": "D ", "K ": "G "} {
+		for _, c := range [][2]string{{"P ", "B "}, {"T ", "D "}, {"K ", "G "}} {
+			stop, voiced := c[0], c[1]
 			if rest, ok := strings.CutPrefix(sound, "S "+stop); ok {
 				shorter = append(shorter, voiced+rest, stop+rest)
 				if rounded := strings.Replace(rest, "AA", "AO", 1); rounded != rest {

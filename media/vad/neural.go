@@ -38,6 +38,7 @@ type Neural struct {
 	quiet    int // windows without speech since the last one with
 	voice    float64
 	hasVoice bool    // voice is known
+	tested   bool    // speech has begun again without Reject: voice is the caller's
 	drift    float64 // dB by which voice has fallen since the caller last spoke
 	gate     float64 // softest level of speech that counts, from rejected speech
 }
@@ -73,11 +74,12 @@ func (d *Neural) Frame(mu []byte) Edge {
 // Speaking says whether speech is in progress.
 func (d *Neural) Speaking() bool { return d.speaking }
 
-// Reject says that the speech before was not the caller's: it had no words, for example. Speech must be louder from now
-// on, unless it is as loud as the caller's voice.
+// Reject says that the latest speech was not the caller's: it had no words, for example. If it was the first speech of
+// the stream, speech must be louder from now on, and the caller's voice is unknown again.
 func (d *Neural) Reject() {
-	if !d.hasVoice {
-		d.gate = max(d.gate, min(d.level()+gateRise, loudest))
+	if d.hasVoice && !d.tested {
+		d.gate = max(d.gate, min(d.voice+gateRise, loudest))
+		d.hasVoice = false
 	}
 }
 
@@ -96,7 +98,7 @@ func (d *Neural) addWindow() Edge {
 	}
 	switch {
 	case !d.speaking && d.active == beginWindows:
-		d.speaking = true
+		d.speaking, d.tested = true, d.hasVoice
 		return Began
 	case d.speaking && d.quiet == endWindows:
 		d.speaking, d.active = false, 0

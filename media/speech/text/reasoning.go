@@ -1,9 +1,15 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // reasoningTags name the elements in which models write what the caller shall not hear.
 var reasoningTags = []string{"think", "thinking", "thought", "reasoning", "reflection", "scratchpad"}
+
+// ReasoningTags returns the names of the elements in which models write their reasoning.
+func ReasoningTags() []string { return slices.Clone(reasoningTags) }
 
 // removeReasoning removes the reasoning of a model. A block without its end extends to the end of the text. Text before
 // an end without a start is reasoning too, because some servers send the start tag in the prompt.
