@@ -1,10 +1,8 @@
 package vad_test
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -12,24 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/vad"
-	"github.com/callboard/callboard/media/wav"
 )
 
 // spoken returns a sentence of espeak-ng as samples of 8 kHz with the level in dB of full scale.
 func spoken(t testing.TB, voice, text string, level float64) []float64 {
 	t.Helper()
-	b, err := exec.CommandContext(t.Context(), "espeak-ng", "--stdout", "-v", voice, text).Output()
+	e, err := speech.NewEspeak(1, 10*time.Second)
 	require.NoError(t, err, "make tools installs espeak-ng")
-	binary.LittleEndian.PutUint32(b[40:], uint32(len(b)-44)) // espeak-ng cannot know the length
-	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-8))
-	s, err := wav.Decode(b)
+	clip, err := e.Speak(t.Context(), speech.Request{Text: text, Voice: voice})
 	require.NoError(t, err)
-	pcm, err := wav.Resample(s.Channel(0), s.Rate, 8000)
-	require.NoError(t, err)
-	out := make([]float64, len(pcm))
-	for i, v := range pcm {
-		out[i] = float64(v) / 32768
+	out := make([]float64, len(clip))
+	for i, b := range clip {
+		out[i] = float64(g711.MuToLinear(b)) / 32768
 	}
 	return atLevel(out, level)
 }

@@ -10,31 +10,29 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/vad/silero"
-	"github.com/callboard/callboard/media/wav"
 )
 
 // modules is the folder of the npm packages that make tools installs.
 const modules = "../../../cmd/callboard/testdata/clients/node_modules"
 
-// speech returns a sentence of espeak-ng as 8 kHz samples from -1 to 1.
-func speech(t testing.TB, voice, text string) []float32 {
+// spoken returns a sentence of espeak-ng as 8 kHz samples from -1 to 1.
+func spoken(t testing.TB, voice, text string) []float32 {
 	t.Helper()
-	b, err := exec.CommandContext(t.Context(), "espeak-ng", "--stdout", "-v", voice, text).Output()
+	e, err := speech.NewEspeak(1, 10*time.Second)
 	require.NoError(t, err, "make tools installs espeak-ng")
-	binary.LittleEndian.PutUint32(b[40:], uint32(len(b)-44)) // espeak-ng cannot know the length
-	binary.LittleEndian.PutUint32(b[4:], uint32(len(b)-8))
-	s, err := wav.Decode(b)
+	clip, err := e.Speak(t.Context(), speech.Request{Text: text, Voice: voice})
 	require.NoError(t, err)
-	pcm, err := wav.Resample(s.Channel(0), s.Rate, 8000)
-	require.NoError(t, err)
-	out := make([]float32, len(pcm))
-	for i, v := range pcm {
-		out[i] = float32(v) / 32768
+	out := make([]float32, len(clip))
+	for i, b := range clip {
+		out[i] = float32(g711.MuToLinear(b)) / 32768
 	}
 	return out
 }
@@ -49,7 +47,7 @@ func testAudio(t testing.TB) (audio []float32) {
 		}
 	}
 	for _, voice := range []string{"en-us", "de", "fr+f3"} {
-		audio = append(audio, speech(t, voice, "I would like to book an appointment for Tuesday at half past nine.")...)
+		audio = append(audio, spoken(t, voice, "I would like to book an appointment for Tuesday at half past nine.")...)
 		noise(0.5, 0.01)
 	}
 	audio = append(audio, make([]float32, 8000)...)
@@ -57,7 +55,7 @@ func testAudio(t testing.TB) (audio []float32) {
 	for i := range 8000 {
 		audio = append(audio, float32(0.4*math.Sin(2*math.Pi*440*float64(i)/8000)))
 	}
-	for _, v := range speech(t, "en-us+m4", "Stop. Who is this?") {
+	for _, v := range spoken(t, "en-us+m4", "Stop. Who is this?") {
 		audio = append(audio, min(max(20*v, -1), 1))
 	}
 	return audio
@@ -113,7 +111,7 @@ func TestSpeechIsProbableAndNoiseIsNot(t *testing.T) {
 		}
 		return sum
 	}
-	assert.Greater(t, mean(probabilities(t, speech(t, "en-us", "Please put me through to the person who is in charge."))), float32(0.7))
+	assert.Greater(t, mean(probabilities(t, spoken(t, "en-us", "Please put me through to the person who is in charge."))), float32(0.7))
 	r := rand.New(rand.NewPCG(3, 4))
 	noise := make([]float32, 5*8000)
 	for i := range noise {
@@ -149,7 +147,7 @@ func TestProbabilityAllocatesNothing(t *testing.T) { //nolint:paralleltest // Al
 func BenchmarkProbability(b *testing.B) {
 	d, err := silero.New()
 	require.NoError(b, err)
-	audio := speech(b, "en-us", "How much does one window cost?")
+	audio := spoken(b, "en-us", "How much does one window cost?")
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Probability((*[silero.WindowLength]float32)(audio))
