@@ -27,6 +27,7 @@ func (c *Conversation) pauseAgent(ctx actor.Context) {
 	c.endRealtime(ctx)
 	c.model.cancel()
 	c.agentPause.active, c.agentPause.byPathway = true, false
+	c.reportHeard()
 	c.playback.outOfBand, c.input.limit = outOfBandQueue{}, 0
 	c.stopPrompt()
 	c.silence.stop()

@@ -307,7 +307,7 @@ func TestKeyInterruptsPromptAndNextPromptIsPrepared(t *testing.T) {
 			conversation.FinishReply{
 				Result: pathway.Result{Outcome: domain.OutcomeConfirmed},
 				Segments: []domain.Segment{
-					{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 600, Confidence: 1, Interrupted: true},
+					{Index: 0, Speaker: "agent", Text: "Ask —", StartMs: 100, EndMs: 600, Confidence: 1, Interrupted: true},
 					{Index: 1, Speaker: "caller", Text: "[pressed 1]", StartMs: 600, EndMs: 600, Confidence: 1},
 					{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 600, EndMs: 1600, Confidence: 1},
 				},

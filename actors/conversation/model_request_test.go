@@ -160,7 +160,7 @@ func TestFirstSentencePlaysWhileModelContinues(t *testing.T) {
 
 func TestBargeInCancelsModelRequest(t *testing.T) {
 	t.Parallel()
-	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"First.", "Second."}, hangs: true}, {say: []string{"Other."}}}}
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"First one, then two and three.", "Second."}, hangs: true}, {say: []string{"Other."}}}}
 	messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
 		time.Sleep(500 * time.Millisecond)
 		s.callerSays("no the other one", 0.9, 600*time.Millisecond)
@@ -172,10 +172,10 @@ func TestBargeInCancelsModelRequest(t *testing.T) {
 		m.mu.Unlock()
 	})
 	all := finalSegments(t, messages)
-	assert.Equal(t, []string{"Hello", "where is my order", "First.", "no the other one", "Other."}, segmentTexts(all))
+	assert.Equal(t, []string{"Hello", "where is my order", "First one, —", "no the other one", "Other."}, segmentTexts(all))
 	assert.True(t, all[2].Interrupted)
 	h := m.requests[1].Step.History
-	assert.Equal(t, "First. —", h[len(h)-2].Text)
+	assert.Equal(t, "First one, —", h[len(h)-2].Text)
 }
 
 func TestModelFailuresAreSpokenAndReported(t *testing.T) {

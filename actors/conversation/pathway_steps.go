@@ -53,6 +53,10 @@ func (c *Conversation) advance(ctx actor.Context, in pathway.Input) (continues b
 	if c.finished {
 		return false
 	}
+	switch in.(type) {
+	case pathway.Utterance, pathway.Digit:
+		c.reportHeard()
+	}
 	var steps []pathway.Command
 	c.state, steps = pathway.Step(c.state, in)
 	if round, lives := c.state.RealtimeRound(); c.realtime.round != 0 && (!lives || round != c.realtime.round) {

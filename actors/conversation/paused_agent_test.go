@@ -89,7 +89,7 @@ func TestPausedAgentIsSilentAndIgnoresKeys(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		messages := s.close()
 		assert.Equal(t, []string{
-			"agent: Ask Ada", "human: [on the line]", "caller: [pressed 1]", "human: [pressed 5]", "agent: Ask Ada", "caller: [pressed 1]", "agent: Yes",
+			"agent: Ask —", "human: [on the line]", "caller: [pressed 1]", "human: [pressed 5]", "agent: Ask Ada", "caller: [pressed 1]", "agent: Yes",
 		}, transcriptLines(messages))
 		f, _ := messages[len(messages)-1].(conversation.FinishReply)
 		assert.Equal(t, int64(61_000), f.Segments[1].EndMs-f.Segments[1].StartMs, "from when to when")

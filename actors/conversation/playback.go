@@ -23,6 +23,11 @@ type playback struct {
 	busy          bool          // a prompt of the pathway is being synthesized or played, or digits are being sent
 	paused        bool          // playing is paused until the caller's words are recognized
 	pausedAt      time.Duration // position of the pause on the media clock
+	realtime      bool          // the playing prompt is an answer of a realtime engine, which tells its text
+	samples       int           // length of the playing clip; of a feed, Len
+	feed          *media.Feed   // audio of the playing prompt in progress; nil: a clip
+	playedTime    time.Duration // how long the prompt has played up to its last pause
+	resumedAt     time.Duration // position at which it began to play, or went on
 	hasPlayed     bool          // a prompt has begun
 	firstAt       time.Duration // position at which the first prompt began
 	endedAt       time.Duration // position at which the last prompt ended
@@ -62,6 +67,7 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 	if !requestedAt.IsZero() {
 		p.slowest, p.requestedAt = max(p.slowest, time.Since(requestedAt)), time.Time{}
 	}
+	p.realtime = false
 	p.start(utterance.Feed, utterance.Clip)
 	return requestedAt
 }
@@ -69,7 +75,7 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 // playRealtime plays an answer of the realtime engine.
 func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 	p.cancelSynthesis()
-	p.busy, p.prompt = true, answer
+	p.busy, p.prompt, p.realtime = true, answer, true
 	p.start(feed, nil)
 }
 
@@ -77,6 +83,7 @@ func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 func (p *playback) start(feed *media.Feed, clip media.Clip) {
 	p.segment = p.transcript.add(agent, p.prompt.Shown)
 	p.paused = false
+	p.feed, p.samples, p.playedTime, p.resumedAt = feed, len(clip), 0, p.player.Position()
 	if !p.hasPlayed {
 		p.hasPlayed, p.firstAt = true, p.player.Position()
 	}
@@ -98,19 +105,35 @@ func (p *playback) sendDigits(digits string) {
 // pause pauses the prompt because the caller has spoken. The recognized words decide whether it continues.
 func (p *playback) pause() {
 	p.paused, p.pausedAt = true, p.player.Position()
+	p.playedTime += p.pausedAt - p.resumedAt
 	p.player.PausePlaying()
 }
 
 // resume continues a paused prompt.
 func (p *playback) resume() {
-	p.paused = false
+	p.paused, p.resumedAt = false, p.player.Position()
 	p.player.ContinuePlaying()
+}
+
+// heardPart returns the part of the playing prompt's text that the caller has heard, in proportion to its audio.
+func (p *playback) heardPart(text string) string {
+	played, samples := p.playedTime, p.samples
+	if !p.paused {
+		played += p.player.Position() - p.resumedAt
+	}
+	if p.feed != nil {
+		samples = p.feed.Len()
+	}
+	return heardText(text, played, samples)
 }
 
 // end records in the transcript at which time the prompt ended or was interrupted.
 func (p *playback) end(interrupted bool) {
 	s := &p.transcript.segments[p.segment]
 	s.EndMs, s.Interrupted = p.player.Position().Milliseconds(), interrupted
+	if interrupted && !p.realtime && !p.prompt.Sensitive {
+		s.Text = pathway.MarkInterrupted(p.heardPart(s.Text), s.Text)
+	}
 	if p.paused {
 		s.EndMs = p.pausedAt.Milliseconds()
 	}

@@ -311,7 +311,7 @@ func (c *Conversation) realtimeFailed(ctx actor.Context, err error) {
 	text := ""
 	if c.playback.isPlaying() && r.isPlaying() && !r.connection.AudioOnly {
 		s := c.transcript.segments[c.playback.segment]
-		text = pathway.MarkInterrupted(heardText(s.Text, c.cfg.Player.Position()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()))
+		text = pathway.MarkInterrupted(heardText(s.Text, c.cfg.Player.Position()-time.Duration(s.StartMs)*time.Millisecond, r.playing.Feed.Len()), s.Text)
 	}
 	c.realtimeEnded, r.failed = true, true
 	if text != "" {

@@ -170,7 +170,7 @@ func (r *realtimeSession) played(text string, heard time.Duration, interrupted b
 		return text
 	}
 	r.connection.ReportPlayed(answer.Item, heard)
-	return pathway.MarkInterrupted(heardText(text, heard, answer.Feed.Len()))
+	return pathway.MarkInterrupted(heardText(text, heard, answer.Feed.Len()), text)
 }
 
 // callerBegan adds a transcript segment for the caller's speech that has just begun. The engine calls the speech item.
@@ -264,5 +264,5 @@ func heardText(text string, heard time.Duration, samples int) string {
 	if n >= len(text) {
 		return text
 	}
-	return strings.TrimSpace(text[:strings.LastIndexByte(text[:n], ' ')+1])
+	return strings.TrimSpace(text[:strings.LastIndexByte(text[:n+1], ' ')+1])
 }

@@ -79,7 +79,7 @@ func TestRealtimeAnswersPlayInOrder(t *testing.T) {
 	r.dropWaiting()
 	assert.True(t, r.markStopped())
 	assert.False(t, r.markStopped(), "it was stopped")
-	assert.Equal(t, pathway.MarkInterrupted("One two"), r.played(text, 500*time.Millisecond, true))
+	assert.Equal(t, pathway.MarkInterrupted("One two", text), r.played(text, 500*time.Millisecond, true))
 	assert.Equal(t, []string{"cut 2", "cut 1"}, e.calls)
 	assert.True(t, r.isIdle())
 }

@@ -48,7 +48,7 @@ func TestInterruptedPromptIsRepeatedAfterResume(t *testing.T) {
 		assert.Equal(t, pathway.Result{Outcome: domain.OutcomeConfirmed}, end.Result)
 		assert.Equal(t, []domain.Segment{
 			{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 100, Confidence: 1, Interrupted: true},
-			{Index: 1, Speaker: "agent", Text: "Ask Ada", StartMs: 60100, EndMs: 60600, Confidence: 1, Interrupted: true},
+			{Index: 1, Speaker: "agent", Text: "Ask —", StartMs: 60100, EndMs: 60600, Confidence: 1, Interrupted: true},
 			{Index: 2, Speaker: "caller", Text: "[pressed 1]", StartMs: 60600, EndMs: 60600, Confidence: 1},
 			{Index: 3, Speaker: "agent", Text: "Yes", StartMs: 60600, EndMs: 61600, Confidence: 1},
 		}, end.Segments, "what was said before, and afterwards")

@@ -99,6 +99,14 @@ func (c *Conversation) stopPrompt() {
 	c.playback.stop()
 }
 
+// reportHeard tells the pathway which part of the playing prompt the caller has heard, before an input that may interrupt
+// the prompt.
+func (c *Conversation) reportHeard() {
+	if p := &c.playback; p.isPlaying() && !p.outOfBand.active && !c.realtime.isPlaying() {
+		c.state, _ = pathway.Step(c.state, pathway.PromptHeard{Text: p.heardPart(p.prompt.Shown)})
+	}
+}
+
 // isInterruptible reports whether the caller's speech may interrupt the playing prompt.
 func (c *Conversation) isInterruptible() bool {
 	setting := c.turnTaking().Interruptible

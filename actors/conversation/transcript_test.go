@@ -125,7 +125,7 @@ func TestTranscriptPublishesChangesOnce(t *testing.T) {
 	tr.publish(w)
 	assert.Equal(t, []domain.Segment{
 		{Speaker: agent, Text: "Hello", Confidence: 1},
-		{Speaker: agent, Text: "Hello", EndMs: 1000, Confidence: 1, Interrupted: true},
+		{Speaker: agent, Text: "—", EndMs: 1000, Confidence: 1, Interrupted: true},
 	}, w.segments)
 }
 

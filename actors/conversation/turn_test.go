@@ -323,7 +323,7 @@ func TestTranscriptHasSpeakersAndTimes(t *testing.T) {
 		f, ok := messages[len(messages)-1].(conversation.FinishReply)
 		assert.True(t, ok)
 		assert.Equal(t, []domain.Segment{
-			{Index: 0, Speaker: "agent", Text: "Ask Ada", StartMs: 100, EndMs: 500, Confidence: 1, Interrupted: true},
+			{Index: 0, Speaker: "agent", Text: "—", StartMs: 100, EndMs: 500, Confidence: 1, Interrupted: true},
 			{Index: 1, Speaker: "caller", Text: "yes please", StartMs: 300, EndMs: 700, Confidence: 0.87},
 			{Index: 2, Speaker: "agent", Text: "Yes", StartMs: 1300, EndMs: 2300, Confidence: 1},
 		}, f.Segments)

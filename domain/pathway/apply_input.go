@@ -35,6 +35,8 @@ func Step(s State, in Input) (State, []Command) {
 		if s.phase == transferring {
 			w.handleTransferEnded(in.OK)
 		}
+	case PromptHeard:
+		w.s.heard, w.s.hasHeard = in.Text, true
 	case PromptCut:
 		w.handlePromptCut()
 	case ResumeNode:
@@ -230,6 +232,7 @@ func (w *stepper) sendDigits(n *domain.Node) {
 
 func (w *stepper) handlePromptDone() {
 	n := w.s.graph.nodes[w.s.node]
+	w.s.hasHeard = false
 	switch w.s.phase {
 	case speaking:
 		w.s.interruptible = false
@@ -316,19 +319,30 @@ func (w *stepper) handleKeyDuringPrompt(n *domain.Node, key byte) {
 		return
 	}
 	if n.Type == domain.NodeCollect {
-		w.emit(StopSpeaking{})
+		w.stopPrompt()
 		w.s.interruptible = false
 		w.bufferKey(key)
 		w.collectInput(n)
 		return
 	}
 	if to, ok := w.findKeyEdge(string(key)); ok {
-		w.emit(StopSpeaking{})
+		w.stopPrompt()
 		w.s.interruptible = false
 		w.enterNode(to)
 		return
 	}
 	w.bufferKey(key)
+}
+
+// stopPrompt stops the prompt of a node. The history keeps the part that was heard.
+func (w *stepper) stopPrompt() {
+	w.emit(StopSpeaking{})
+	last := len(w.s.history) - 1
+	if w.s.hasHeard && last >= 0 && w.s.history[last].By == ByAgent && len(w.s.history[last].Calls) == 0 {
+		w.s.history = slices.Clone(w.s.history)
+		w.s.history[last].Text = MarkInterrupted(w.s.heard, w.s.history[last].Text)
+	}
+	w.s.hasHeard = false
 }
 
 // bufferKey stores a pressed key until a later node can use it.

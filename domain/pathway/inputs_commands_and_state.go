@@ -41,6 +41,9 @@ type (
 	Timeout struct{}
 	// Transferred means that the last Transfer has ended. OK reports whether the caller reached a person and has returned.
 	Transferred struct{ OK bool }
+	// PromptHeard says which part of the current text the caller has heard so far. An input that may interrupt the text
+	// follows.
+	PromptHeard struct{ Text string }
 	// PromptCut means that the playback of the current text was cut off. No PromptDone follows.
 	PromptCut struct{}
 	// ResumeNode restarts the current node after the caller was connected to another party.
@@ -56,6 +59,7 @@ type (
 
 func (Started) input()     {}
 func (PromptCut) input()   {}
+func (PromptHeard) input() {}
 func (PromptDone) input()  {}
 func (DigitsSent) input()  {}
 func (Digit) input()       {}
@@ -179,6 +183,8 @@ type State struct {
 	round           int         // number of the current model request or action
 	exchange        modelConversation
 	history         []Message // history for the model
+	heard           string    // the heard part of the text being spoken
+	hasHeard        bool      // heard is known
 	realtime        bool      // a realtime engine conducts converse nodes
 }
 

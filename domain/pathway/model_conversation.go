@@ -3,6 +3,7 @@ package pathway
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -293,6 +294,8 @@ func (w *stepper) handleModelAnswered(in ModelAnswered) {
 	}
 	if in.Failed != "" {
 		in.Calls = nil // incomplete tool calls must not be executed
+		w.queueSentence(phrasesFor(w.s.language).again)
+		all = append(slices.Clip(t.sentences), t.queue...)
 	}
 	t.failed = 0
 	w.addToHistory(Message{By: ByAgent, Text: joinSentences(all), Calls: in.Calls})
@@ -450,11 +453,16 @@ func (w *stepper) cancelAnswer() {
 // recordHeardAnswer limits the model's answer in the history to the part that was spoken.
 func (w *stepper) recordHeardAnswer() {
 	t := &w.s.exchange
-	played := joinSentences(t.sentences)
+	sentences := slices.Clone(t.sentences)
+	if last := len(sentences) - 1; w.s.hasHeard && t.speaking && !t.speakingFiller && last >= 0 {
+		sentences[last] = w.s.heard
+	}
+	w.s.hasHeard = false
+	played := strings.TrimSpace(joinSentences(sentences))
 	switch {
 	case t.historyIndex > 0 && (t.speaking && !t.speakingFiller || len(t.queue) > 0):
 		h := append([]Message(nil), w.s.history...)
-		h[t.historyIndex-1].Text = played + interruptionMark
+		h[t.historyIndex-1].Text = MarkInterrupted(played, h[t.historyIndex-1].Text)
 		w.s.history = h
 	case t.historyIndex == 0 && played != "":
 		w.addToHistory(Message{By: ByAgent, Text: played + interruptionMark})

@@ -205,6 +205,7 @@ func TestPartialAnswerIsKeptWithoutItsActions(t *testing.T) {
 	w.step(pathway.ModelSentence{Round: think.Round, Text: "It is in"})
 	commands := w.step(pathway.ModelAnswered{Round: think.Round, Failed: "stalled", Calls: []pathway.ToolCall{{ID: "1", Name: "end_call"}}})
 	assert.Empty(t, commands)
+	assert.Equal(t, []string{"I'm sorry, I didn't get that. Could you say it again, please?"}, spokenTexts(w.step(pathway.PromptDone{})), "the agent admits that its answer broke off")
 	assert.Equal(t, []pathway.Command{pathway.CollectInput{Length: 1, Timeout: 8 * time.Second}}, w.step(pathway.PromptDone{}))
 }
 
@@ -376,4 +377,14 @@ func TestConverseNodeIsValidated(t *testing.T) {
 	assert.NotEmpty(t, pathway.MissingCapabilities(&good.Pathway, pathway.Capabilities{Text: true}))
 	assert.NotEmpty(t, pathway.MissingCapabilities(&good.Pathway, pathway.Capabilities{Model: true}))
 	assert.Empty(t, pathway.MissingCapabilities(&good.Pathway, pathway.Capabilities{Model: true, Speech: true}), "by the words of its edges")
+}
+
+func TestInterruptedAnswerIsKeptAsFarAsItWasHeard(t *testing.T) {
+	t.Parallel()
+	w, think := startConversation(t, orderScript(), "where is my order")
+	w.step(pathway.ModelSentence{Round: think.Round, Text: "It has left."}, pathway.PromptDone{}, pathway.ModelSentence{Round: think.Round, Text: "It is on a lorry to Berlin."})
+	w.step(pathway.ModelAnswered{Round: think.Round}, pathway.PromptHeard{Text: "It is on"})
+	w.step(heard("when did it leave"))
+	h := w.modelRequest(t).History
+	assert.Equal(t, "It has left. It is on —", h[len(h)-2].Text)
 }

@@ -2,6 +2,7 @@ package pathway
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/callboard/callboard/domain"
 )
@@ -240,5 +241,11 @@ func (w *stepper) handleRealtimeLost(in RealtimeLost) {
 	w.requestModel(n)
 }
 
-// MarkInterrupted returns an answer's text in the form that the history has if the caller interrupted the answer.
-func MarkInterrupted(text string) string { return text + interruptionMark }
+// MarkInterrupted returns the heard part of an interrupted text in the form that history and transcript have. It is the
+// whole text, without a mark, if all of it was heard.
+func MarkInterrupted(heard, whole string) string {
+	if heard == whole {
+		return whole
+	}
+	return strings.TrimSpace(heard + interruptionMark)
+}

@@ -115,7 +115,7 @@ func TestCallerWordsOrKeyOfEdgeEndRealtimeConversation(t *testing.T) {
 func TestEngineFailureFallsBackToModelOrMessage(t *testing.T) {
 	t.Parallel()
 	s, l := startRealtime(t, realtimeSession())
-	s, _ = stepAll(s, pathway.RealtimeTranscript{Round: l.Round, By: pathway.ByCaller, Text: "Hello?"}, pathway.RealtimeTranscript{Round: l.Round, By: pathway.ByAgent, Text: pathway.MarkInterrupted("Good")})
+	s, _ = stepAll(s, pathway.RealtimeTranscript{Round: l.Round, By: pathway.ByCaller, Text: "Hello?"}, pathway.RealtimeTranscript{Round: l.Round, By: pathway.ByAgent, Text: pathway.MarkInterrupted("Good", "Good morning")})
 	next, commands := stepAll(s, pathway.RealtimeLost{Round: l.Round, HasFallback: true})
 	require.Len(t, commands, 1)
 	think, ok := commands[0].(pathway.ModelRequest)

@@ -311,7 +311,7 @@ func (w *stepper) handleSpeechDuringPrompt(n *domain.Node, in Utterance) {
 	case !w.s.interruptible || !ok && !acceptsSpeech(n):
 		w.s.bufferedSpeech = in
 	default:
-		w.emit(StopSpeaking{})
+		w.stopPrompt()
 		w.s.interruptible = false
 		w.s.phase = collecting
 		w.evaluateSpeech(n, in)

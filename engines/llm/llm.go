@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -108,13 +110,22 @@ type Client struct {
 // calls sentence for each sentence as soon as the sentence is complete, and lost for
 // each engine that fails. An engine that failed three times in a row is suspended for
 // ten seconds, later for up to a minute: it is tried after all others. If an engine
-// fails after its first sentence, no other engine is tried, because the caller may
-// already have heard the sentence.
+// fails after its first sentence, the next engine continues the answer, because the
+// caller may already have heard the sentence.
 func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence func(text string, first time.Duration), lost func(*Fault)) (Answer, error) {
 	last := error(&Fault{Code: "refused", Message: "no engine is configured"})
 	engines = c.health.sort(engines, time.Now())
+	var spoken []string // sentences of engines that failed afterwards
+	report := func(text string, first time.Duration) {
+		spoken = append(spoken, text)
+		if sentence != nil {
+			sentence(text, first)
+		}
+	}
 	for i := range engines {
-		a, err := c.askEngine(ctx, &engines[i], r, sentence)
+		begun := strings.Join(spoken, " ")
+		a, err := c.askEngine(ctx, &engines[i], r.continuing(begun), report)
+		a.Text = strings.TrimSpace(begun + " " + a.Text)
 		if err == nil {
 			c.health.record(&engines[i], nil, time.Now())
 			return a, nil
@@ -130,11 +141,20 @@ func (c *Client) Ask(ctx context.Context, engines []Engine, r Request, sentence 
 		if ok && lost != nil {
 			lost(f)
 		}
-		if ok && f.Spoke {
-			return a, err
-		}
 	}
-	return Answer{}, last
+	if f, ok := errors.AsType[*Fault](last); ok {
+		f.Spoke = len(spoken) > 0
+	}
+	return Answer{Text: strings.Join(spoken, " ")}, last
+}
+
+// continuing returns the request for the rest of an answer of which the caller has already heard the beginning.
+func (r Request) continuing(begun string) Request {
+	if begun != "" {
+		r.Messages = append(slices.Clip(r.Messages), Message{Role: Assistant, Text: begun},
+			Message{Role: User, Text: "(Your answer broke off here. Continue it with the next sentence. Do not repeat or mention anything.)"})
+	}
+	return r
 }
 
 func orElse(d, std time.Duration) time.Duration {
