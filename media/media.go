@@ -167,8 +167,8 @@ type (
 	IdleTimeout struct{ Broken bool }
 	// SpeechBegan reports that the peer has spoken for 200 ms, or for 130 ms while a listener is set.
 	SpeechBegan struct{}
-	// SpeechEnded reports that the peer has not spoken for 500 ms.
-	SpeechEnded struct{}
+	// SpeechEnded reports that the peer has not spoken for Silence: 500 ms, or 256 ms while a listener is set.
+	SpeechEnded struct{ Silence time.Duration }
 	// AnswerClassified reports whether a person or which kind of machine has answered, within 5 s of Begin. It is reported again
 	// if the class changes, for example after a beep.
 	AnswerClassified struct{ By amd.Class }

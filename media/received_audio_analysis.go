@@ -1,6 +1,8 @@
 package media
 
 import (
+	"time"
+
 	"github.com/callboard/callboard/media/amd"
 	"github.com/callboard/callboard/media/vad"
 )
@@ -23,12 +25,20 @@ func (a *analysis) analyze(left []byte, events *eventList) {
 	case vad.Began:
 		events.add(SpeechBegan{})
 	case vad.Ended:
-		events.add(SpeechEnded{})
+		events.add(SpeechEnded{Silence: a.endSilence()})
 	case vad.None:
 	}
 	if a.answerer != nil {
 		a.classifyAnswer(left, events)
 	}
+}
+
+// endSilence returns the silence after which the detection says that speech has ended.
+func (a *analysis) endSilence() time.Duration {
+	if a.neural != nil {
+		return vad.NeuralEndSilence
+	}
+	return vad.EndSilence
 }
 
 func (a *analysis) detectSpeech(left []byte) vad.Edge {

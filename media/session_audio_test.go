@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/vad"
 	"github.com/callboard/callboard/media/wav"
 )
 
@@ -36,7 +37,7 @@ func TestTwoSessionsExchangeAndRecordAudio(t *testing.T) {
 			assert.Contains(t, reportedA.all(), media.Event(media.Played{ID: 7, Heard: up.Duration()}))
 			assert.Contains(t, reportedB.all(), media.Event(media.Played{ID: 8, Heard: down.Duration()}))
 			assert.Contains(t, reportedA.all(), media.Event(media.SpeechBegan{}))
-			assert.Contains(t, reportedA.all(), media.Event(media.SpeechEnded{}))
+			assert.Contains(t, reportedA.all(), media.Event(media.SpeechEnded{Silence: vad.EndSilence}))
 			assert.Equal(t, 2*time.Second, sa.Position())
 
 			stats, done := sa.Close()

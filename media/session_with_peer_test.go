@@ -17,6 +17,7 @@ import (
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/tone"
+	"github.com/callboard/callboard/media/vad"
 	"github.com/callboard/callboard/sip/siptest"
 )
 
@@ -224,7 +225,7 @@ func TestEchoOfOwnStreamCountsAsReceivedAudio(t *testing.T) {
 	s.Begin()
 	s.Play(1, chirp(time.Second))
 	eventually(t, "heard", reported.has(func(e media.Event) bool { return e == media.SpeechBegan{} }))
-	eventually(t, "ended", reported.has(func(e media.Event) bool { return e == media.SpeechEnded{} }))
+	eventually(t, "ended", reported.has(func(e media.Event) bool { return e == media.SpeechEnded{Silence: vad.EndSilence} }))
 	assert.Zero(t, s.Stats().PacketsRefused)
 	assert.Greater(t, s.Stats().PacketsReceived, uint64(40))
 }

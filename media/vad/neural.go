@@ -3,6 +3,7 @@ package vad
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/callboard/callboard/media/g711"
 	"github.com/callboard/callboard/media/vad/silero"
@@ -10,10 +11,11 @@ import (
 
 // Limits of the neural detection. Lengths are in windows of 32 ms, levels in dB of full scale.
 const (
-	speechProbability   = 0.5  // from which a window is speech
-	continueProbability = 0.35 // from which a window is speech while speech is in progress
-	beginWindows        = 4    // one short word, such as "no", has no more
-	endWindows          = (endAfter + silero.WindowLength - 1) / silero.WindowLength
+	speechProbability   = 0.5                              // from which a window is speech
+	continueProbability = 0.35                             // from which a window is speech while speech is in progress
+	beginWindows        = 4                                // one short word, such as "no", has no more
+	endWindows          = 8                                // NeuralEndSilence
+	separateWindows     = 12                               // from the end of speech, after which speech that begins is another utterance
 	levelWindows        = 8                                // windows over whose maximum the level of speech is measured
 	beginBelowVoice     = 8.0                              // speech begins only if it is at most this far below the caller's voice
 	belowVoice          = 11.0                             // speech in progress that is further below the caller's voice is from the background
@@ -24,6 +26,10 @@ const (
 	voiceDrift          = 0.1 * silero.WindowLength / 8000 // dB per window by which the level falls while softer speech is rejected
 	driftMost           = 2.5                              // dB by which it falls at most
 )
+
+// NeuralEndSilence is the silence after which a Neural says that speech has ended. Speakers pause longer within sentences,
+// so that speech may go on.
+const NeuralEndSilence = endWindows * silero.WindowLength * time.Second / 8000
 
 // Neural detects speech with the neural network Silero VAD. It ignores voices in the background, which are softer than
 // the caller's voice. Not safe for concurrent use.
@@ -36,9 +42,10 @@ type Neural struct {
 	speaking bool
 	active   int // windows of speech, less those without
 	quiet    int // windows without speech since the last one with
+	sinceEnd int // windows since speech has ended, at most separateWindows
 	voice    float64
 	hasVoice bool    // voice is known
-	tested   bool    // speech has begun again without Reject: voice is the caller's
+	tested   bool    // another utterance has begun without Reject: voice is the caller's
 	drift    float64 // dB by which voice has fallen since the caller last spoke
 	gate     float64 // softest level of speech that counts, from rejected speech
 }
@@ -56,7 +63,7 @@ func NewNeural() (*Neural, error) {
 	return d, nil
 }
 
-// Frame processes µ-law samples and says whether speech has begun, after 130 ms of it, or ended, after 500 ms without.
+// Frame processes µ-law samples and says whether speech has begun, after 130 ms of it, or ended, after NeuralEndSilence.
 func (d *Neural) Frame(mu []byte) Edge {
 	edge := None
 	for _, b := range mu {
@@ -79,7 +86,7 @@ func (d *Neural) Speaking() bool { return d.speaking }
 func (d *Neural) Reject() {
 	if d.hasVoice && !d.tested {
 		d.gate = max(d.gate, min(d.voice+gateRise, loudest))
-		d.hasVoice = false
+		d.hasVoice, d.tested = false, false
 	}
 }
 
@@ -96,12 +103,13 @@ func (d *Neural) addWindow() Edge {
 	} else {
 		d.active, d.quiet = max(d.active-1, 0), min(d.quiet+1, endWindows)
 	}
+	d.sinceEnd = min(d.sinceEnd+1, separateWindows)
 	switch {
 	case !d.speaking && d.active == beginWindows:
-		d.speaking, d.tested = true, d.hasVoice
+		d.speaking, d.tested = true, d.tested || d.hasVoice && d.sinceEnd == separateWindows
 		return Began
 	case d.speaking && d.quiet == endWindows:
-		d.speaking, d.active = false, 0
+		d.speaking, d.active, d.sinceEnd = false, 0, 0
 		return Ended
 	case d.speaking && d.quiet == 0:
 		d.followVoice()

@@ -117,7 +117,7 @@ func TestSpeechBeginsAndEnds(t *testing.T) {
 		require.Len(t, ended, 1, "at %.0f dB", level)
 		assert.Less(t, began[0], 500*time.Millisecond)
 		end := time.Duration(len(words)) * time.Second / 8000
-		assert.InDelta(t, (end + 500*time.Millisecond).Seconds(), ended[0].Seconds(), 0.3)
+		assert.InDelta(t, (end + vad.NeuralEndSilence).Seconds(), ended[0].Seconds(), 0.3)
 		assert.False(t, s.detector.Speaking())
 	}
 }
@@ -145,7 +145,7 @@ func TestVoicesInBackgroundAreNotTheCaller(t *testing.T) {
 		require.Len(t, began, 1, voice)
 		require.Len(t, ended, 1, voice)
 		end := time.Duration(len(words)) * time.Second / 8000
-		assert.InDelta(t, (end + 500*time.Millisecond).Seconds(), ended[0].Seconds(), 0.3, voice)
+		assert.InDelta(t, (end + vad.NeuralEndSilence).Seconds(), ended[0].Seconds(), 0.3, voice)
 		began, _ = s.hear(television)
 		assert.Empty(t, began, voice)
 		began, _ = s.hear(spoken(t, "en-us", "Stop, please.", -20), television)

@@ -4,6 +4,7 @@ package vad
 
 import (
 	"math"
+	"time"
 
 	"github.com/callboard/callboard/media/g711"
 )
@@ -11,7 +12,7 @@ import (
 // Limits of the detection. Lengths are in samples of 8 kHz, levels in dB of full scale.
 const (
 	beginAfter = 1600  // 200 ms of speech
-	endAfter   = 4000  // 500 ms of silence
+	endAfter   = 4000  // EndSilence
 	quietest   = -60.0 // minimum of the noise floor
 	loudest    = -30.0 // maximum of the noise floor: continuous speech must not raise it further
 	above      = 9.0   // minimum distance of speech from the noise floor
@@ -21,6 +22,9 @@ const (
 	silence    = -100.0
 	rise       = 2.0 // dB per second by which the noise floor rises
 )
+
+// EndSilence is the silence after which a Detector says that speech has ended.
+const EndSilence = 500 * time.Millisecond
 
 // Edge is a change between speech and silence.
 type Edge uint8
