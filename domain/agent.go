@@ -204,6 +204,7 @@ type Node struct {
 	Type           NodeType     `json:"type"`
 	Prompt         string       `json:"prompt,omitempty"`
 	Interruptible  *bool        `json:"interruptible,omitempty"` // a key press may interrupt the prompt. Default: true.
+	TurnTaking     *TurnTaking  `json:"turn_taking,omitempty"`   // without Interruptible. Default: the settings of the agent.
 	Input          string       `json:"input,omitempty"`         // collect: dtmf, speech or both
 	SaveAs         string       `json:"save_as,omitempty"`
 	Values         []string     `json:"values,omitempty"` // collect: accepted inputs; any other input counts as no input

@@ -24,11 +24,22 @@ type AgentRealtime struct {
 	Voice  string `json:"voice,omitempty"`
 }
 
-// TurnTaking holds the turn-taking settings of an agent: the end of the caller's turn and interruptions.
+// Limits of the turn-taking settings.
+const (
+	MaxTurnSilenceMs     = 5000
+	MaxInterruptionWords = 10
+)
+
+// TurnTaking holds the turn-taking settings of an agent or of a pathway node: the end of the caller's turn and interruptions.
 type TurnTaking struct {
 	Interruptible     *bool `json:"interruptible,omitempty"`      // the caller may interrupt the agent. Default: true.
 	InterruptionWords int   `json:"interruption_words,omitempty"` // number of words that count as an interruption
-	EndOfTurnMs       int   `json:"end_of_turn_ms,omitempty"`     // silence in milliseconds that ends the caller's turn
+
+	// Silence in milliseconds that ends the caller's turn: in general, after a complete short answer, and after words that
+	// are the beginning of a sentence, number or address.
+	EndOfTurnMs           int `json:"end_of_turn_ms,omitempty"`
+	EndOfCompleteTurnMs   int `json:"end_of_complete_turn_ms,omitempty"`
+	EndOfIncompleteTurnMs int `json:"end_of_incomplete_turn_ms,omitempty"`
 }
 
 // Modes of answering machine detection, and actions after an answering machine is detected.

@@ -13,6 +13,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/vad"
 )
 
 // callerBegins makes the caller start to speak. The recognizer returns the text after the delay takes.
@@ -23,7 +24,9 @@ func (s *fixture) callerBegins(text string, takes time.Duration) {
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 }
 
-func (s *fixture) callerStops() { s.send(conversation.MediaEvent{Event: media.SpeechEnded{}}) }
+func (s *fixture) callerStops() {
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
+}
 
 func finishCount(t *testing.T, messages []any) (n int) {
 	t.Helper()

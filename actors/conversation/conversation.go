@@ -237,10 +237,10 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 		c.realtimeSpeech(ctx, true)
 		c.beginTurn(ctx)
 	case media.SpeechEnded:
-		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Player.Position()
+		c.listening.speaking, c.listening.spokeUntil, c.listening.endSilence = false, c.cfg.Player.Position(), e.Silence
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, false)
-		c.speechEnded(ctx)
+		c.speechEnded(ctx, e.Silence)
 	}
 }
 

@@ -18,6 +18,7 @@ type listening struct {
 	position    func() time.Duration
 	speaking    bool          // the caller speaks, by voice activity detection
 	spokeUntil  time.Duration // end of the last speech; 0: the caller never spoke
+	endSilence  time.Duration // silence after which the last end of speech was reported
 	failedTurns int           // turns in a row that were not recognized
 	turn        turn
 }
@@ -25,17 +26,18 @@ type listening struct {
 // turn is one turn of the caller, from the first sound to the recognized text. Times are positions on the media clock.
 type turn struct {
 	id             int
-	open           bool // speech or its recognition is in progress
-	recognizing    bool // the speech has ended and its recognition is in progress
-	speaksAgain    bool // the caller speaks again during the recognition
-	keywordOnly    bool // the pathway expects no words: only an opt-out keyword counts
-	duringRealtime bool // a realtime engine has the caller and reports no text
-	duringPrompt   bool // the turn began before the end of a prompt
-	interruptible  bool // words during the prompt may interrupt it
-	greeting       bool // the turn began while people answer the telephone
+	open           bool                     // speech or its recognition is in progress
+	recognizing    bool                     // the speech has ended and its recognition is in progress
+	speaksAgain    bool                     // the caller speaks again during the recognition
+	earlier        speech.RecognitionResult // the words before a pause after which the caller may go on; Text "": none
+	keywordOnly    bool                     // the pathway expects no words: only an opt-out keyword counts
+	duringRealtime bool                     // a realtime engine has the caller and reports no text
+	duringPrompt   bool                     // the turn began before the end of a prompt
+	interruptible  bool                     // words during the prompt may interrupt it
+	greeting       bool                     // the turn began while people answer the telephone
 	began, ended   time.Duration
-	endNoticedAt   time.Time // when the end of the turn was detected
-	stream         speech.Stream
+	endNoticedAt   time.Time                // when the end of the turn was detected
+	stream         speech.Stream            // nil: the turn is kept open during a pause
 	interim        speech.RecognitionResult // interim result; Text "": none
 	cancelTimer    func()
 }
@@ -63,25 +65,41 @@ func (turnTimeout) Control()    {}
 // hasRecognizer reports whether the caller's speech can be recognized.
 func (l *listening) hasRecognizer() bool { return l.audio != nil && l.recognizer != nil }
 
-// openTurn starts the recognition of a turn with the settings in kind. If interims is set, the actor also gets interim
-// results.
-func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest, kind turn, interims bool) {
-	id, root, self := l.turn.id+1, ctx.ActorSystem().Root, ctx.Self()
+// openTurn starts the recognition of a turn with the settings in kind.
+func (l *listening) openTurn(ctx actor.Context, wanted speech.RecognitionRequest, kind turn) {
+	id := l.turn.id + 1
 	l.turn = kind
 	l.turn.open, l.turn.id, l.turn.began = true, id, l.position()-speechOnset
+	l.openStream(ctx, wanted)
+	l.limitTurn(ctx, maxTurn, false)
+}
+
+// openStream starts the recognition of the caller's audio, beginning a little before the present.
+func (l *listening) openStream(ctx actor.Context, wanted speech.RecognitionRequest) {
+	id, root, self := l.turn.id, ctx.ActorSystem().Root, ctx.Self()
 	l.turn.stream = l.recognizer.Open(wanted, func(h speech.RecognitionResult) {
 		if h.Final {
 			root.Send(self, turnRecognized{id, h})
-		} else if interims {
+		} else {
 			root.Send(self, interimResult{id, h})
 		}
 	})
-	if kind.duringRealtime {
+	if l.turn.duringRealtime {
 		l.audio.BeginSecond(l.turn.stream, speechOnset+preRoll)
 	} else {
 		l.audio.Begin(l.turn.stream, speechOnset+preRoll)
 	}
-	l.limitTurn(ctx, maxTurn, false)
+}
+
+// isKept reports whether the turn is kept open during a pause, without recognition.
+func (t *turn) isKept() bool { return t.open && t.stream == nil }
+
+// resumeTurn starts the recognition of the rest of a turn that was kept open.
+func (l *listening) resumeTurn(ctx actor.Context, wanted speech.RecognitionRequest) {
+	t := &l.turn
+	t.speaksAgain, t.ended = false, 0
+	l.openStream(ctx, wanted)
+	l.limitTurn(ctx, max(maxTurn-(l.position()-t.began), time.Millisecond), false)
 }
 
 // continueTurn records that the caller speaks again. It returns true if the silence was only a pause within the turn.
@@ -111,6 +129,10 @@ func (l *listening) endTurn(ctx actor.Context) {
 		l.turn.ended = l.position()
 	}
 	l.turn.recognizing, l.turn.endNoticedAt = true, time.Now()
+	if l.turn.stream == nil { // the words are known
+		ctx.Send(ctx.Self(), turnRecognized{l.turn.id, speech.RecognitionResult{Final: true}})
+		return
+	}
 	l.detachTurn()
 	l.turn.stream.End()
 	l.limitTurn(ctx, maxResultWait, true)
@@ -122,22 +144,29 @@ func (l *listening) dropTurn() {
 		l.turn.cancelTimer()
 	}
 	l.detachTurn()
-	l.turn.stream.Close()
+	l.turn.closeStream()
 	l.turn = turn{id: l.turn.id + 1}
 }
 
-// closeTurn closes the turn with this ID and returns it. It returns false if that turn is not open any more.
-func (l *listening) closeTurn(id int) (turn, bool) {
-	t := &l.turn
-	if id != t.id || !t.open {
-		return turn{}, false
+// closeStream cancels the recognition of the turn.
+func (t *turn) closeStream() {
+	if t.stream != nil {
+		t.stream.Close()
 	}
+}
+
+// isCurrent reports whether the turn with this ID is open.
+func (l *listening) isCurrent(id int) bool { return id == l.turn.id && l.turn.open }
+
+// closeTurn closes the open turn and returns it.
+func (l *listening) closeTurn() turn {
+	t := &l.turn
 	if t.cancelTimer != nil {
 		t.cancelTimer()
 	}
 	closed := *t
 	t.open, t.recognizing, t.speaksAgain, t.cancelTimer, t.stream = false, false, false, nil, nil
-	return closed, true
+	return closed
 }
 
 // keepTurnDuringRealtime lets the recognizer finish the open turn although a realtime engine takes over the caller's audio.

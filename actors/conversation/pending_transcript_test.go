@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/vad"
 )
 
 // finishedAndOptedOut counts the FinishReply messages and reports whether an OptOutRequested message was sent.
@@ -148,7 +149,7 @@ func TestRealtimeEngineMissingEndOfSpeechIsReplaced(t *testing.T) {
 	messages := runRealtime(t, l, func(s *fixture) {
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		advanceTime(time.Second)
-		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 		advanceTime(time.Second)
 		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u1"})
 		advanceTime(9 * time.Second)

@@ -164,7 +164,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 		r.callerEnded(&c.transcript, e.Item)
 		c.restartSilence(ctx)
 		now := c.cfg.Player.Position()
-		c.latency.beginByWords(max(now-hangover, 0), now, time.Now())
+		c.latency.beginByWords(max(now-time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond, 0), now, time.Now())
 	case speech.RealtimeCallerTranscript:
 		if e.Text != "" {
 			r.callerText(&c.transcript, e)
@@ -223,7 +223,7 @@ func (c *Conversation) realtimeSpeech(ctx actor.Context, speaks bool) {
 		if speaks {
 			c.input.end()
 		}
-		r.setCallerSpeaks(&c.transcript, speaks)
+		r.setCallerSpeaks(&c.transcript, speaks, c.listening.endSilence)
 		if !speaks {
 			c.reportRealtimeIdle(ctx)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/vad"
 )
 
 func advanceTime(d time.Duration) {
@@ -181,7 +182,7 @@ func TestRealtimeEngineWithoutEndOfTurnIsReplaced(t *testing.T) {
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 			l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
 			advanceTime(time.Second)
-			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+			s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 			if notices {
 				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechEnded, Item: "u"})
 			}
@@ -210,7 +211,7 @@ func TestRealtimeEngineStaysWhenOnlyItHearsCaller(t *testing.T) {
 				if ours {
 					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 					advanceTime(time.Second)
-					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+					s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 					advanceTime(5 * time.Second)
 				}
 				l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
@@ -233,7 +234,7 @@ func TestLateRealtimeSpeechStartRequiresEnd(t *testing.T) {
 	runRealtime(t, l, func(s *fixture) {
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		advanceTime(time.Second)
-		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 		advanceTime(time.Second)
 		l.emit(speech.RealtimeEvent{Kind: speech.RealtimeSpeechStarted, Item: "u"})
 		advanceTime(12 * time.Second)
@@ -316,6 +317,6 @@ func optOutWhileSessionEnds(s *fixture, how speech.RealtimeEventKind) {
 	time.Sleep(time.Second)
 	l.emit(speech.RealtimeEvent{Kind: how, Err: speech.ErrAudioStalled})
 	synctest.Wait()
-	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 	advanceTime(200 * time.Millisecond)
 }

@@ -214,14 +214,15 @@ func (r *realtimeSession) answerText(t *transcript, e speech.RealtimeEvent) {
 	}
 }
 
-// setCallerSpeaks records when the caller speaks, for an engine that does not report turns.
-func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool) {
+// setCallerSpeaks records when the caller speaks, for an engine that does not report turns. The caller has stopped to speak
+// endSilence ago.
+func (r *realtimeSession) setCallerSpeaks(t *transcript, speaks bool, endSilence time.Duration) {
 	r.callerSpeaks = speaks
 	switch {
 	case speaks && r.voiceSegment == 0:
 		r.voiceSegment = 1 + r.addCaller(t, onTheLine)
 	case !speaks && r.voiceSegment > 0:
-		t.segments[r.voiceSegment-1].EndMs = max(t.position()-hangover, 0).Milliseconds()
+		t.segments[r.voiceSegment-1].EndMs = max(t.position()-endSilence, 0).Milliseconds()
 		r.voiceSegment = 0
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/vad"
 )
 
 // realtimeRuntime is a fakeRuntime with a realtime engine that the test controls.
@@ -159,7 +160,7 @@ func TestBargeInCutsRealtimeAnswer(t *testing.T) {
 	messages := runRealtime(t, l, func(s *fixture) {
 		l.engineSays("a1", "one two three four five six seven eight nine ten", 10*time.Second)
 		time.Sleep(3 * time.Second)
-		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}, conversation.MediaEvent{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}}, conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 		assert.Equal(t, []string{"play H", "feed o", "pause", "continue"}, s.player.actions(), "our ears hush it, a cough goes by")
 		time.Sleep(time.Second)
 		l.engineHears("Stop, please.")
@@ -254,7 +255,7 @@ func TestAudioOnlyEngineTakesTurnsItself(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, []string{"stop"}, s.player.actions()[2:], "it takes all of its words back")
 		time.Sleep(20 * time.Second)
-		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 		assert.Equal(t, []string{"key 7", "cut 1 2s"}, l.actions(), "a speaking caller gets no silence prompt")
 		time.Sleep(8 * time.Second)
 		synctest.Wait()

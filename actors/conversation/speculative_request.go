@@ -129,9 +129,10 @@ func (c *Conversation) interimResult(ctx actor.Context, m interimResult) {
 	if m.id != t.id || !t.open || m.heard.Text == "" {
 		return
 	}
-	t.interim = m.heard
-	if t.ended != 0 {
+	t.interim = t.withEarlierWords(m.heard)
+	if t.ended != 0 && !t.recognizing {
 		c.speculate(ctx)
+		c.endTurnInTime(ctx)
 	}
 }
 

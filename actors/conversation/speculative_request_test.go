@@ -15,6 +15,7 @@ import (
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/vad"
 )
 
 // runSpeculative makes the caller speak to an agent that waits 1.5 s of silence for the end of a turn. If ahead is set, the
@@ -40,7 +41,7 @@ func (s *fixture) callerPauses(text string) {
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(time.Second)
 	s.recognizer.sendInterim(text)
-	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 	synctest.Wait()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox/actortest"
 	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/vad"
 )
 
 // suspensionReplies returns the replies to Suspend and the changes of BusyChanged, in order.
@@ -85,7 +86,7 @@ func TestConversationIsBusyWhileCallerSpeaks(t *testing.T) {
 		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 		_, busy := s.suspensionReplies()
 		assert.Equal(t, []bool{true}, busy)
-		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 		time.Sleep(3 * time.Second)
 		_, busy = s.suspensionReplies()
 		assert.Equal(t, []bool{true, false}, busy)

@@ -9,17 +9,14 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/callboard/callboard/actors/mailbox"
-	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/speech"
 )
 
-// Time limits of a caller's turn. The event SpeechBegan arrives at most 200 ms after the first sound, SpeechEnded after 500 ms of
-// silence.
+// Time limits of a caller's turn. The event SpeechBegan arrives at most 200 ms after the first sound.
 const (
 	speechOnset              = 200 * time.Millisecond
-	hangover                 = 500 * time.Millisecond
 	preRoll                  = 300 * time.Millisecond  // soft sounds before the detected start of speech
 	interruptAfter           = 500 * time.Millisecond  // speech of this length interrupts a prompt
 	defaultInterruptionWords = 2                       // as does this number of words; default of TurnTaking.InterruptionWords
@@ -35,14 +32,6 @@ const maxFailedTurns = 2
 
 var errRecognizerTimeout = errors.New("conversation: the recognizer did not respond in time")
 
-// turnTaking returns the agent's settings for turn taking, for example for interruptions.
-func (c *Conversation) turnTaking() domain.TurnTaking {
-	if t := c.cfg.Script.Turns; t != nil {
-		return *t
-	}
-	return domain.TurnTaking{}
-}
-
 // beginTurn starts the recognition of a turn when the caller begins to speak.
 func (c *Conversation) beginTurn(ctx actor.Context) {
 	l := &c.listening
@@ -50,7 +39,10 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 		return
 	}
 	if l.turn.open {
-		if l.continueTurn(ctx) {
+		switch {
+		case l.turn.isKept():
+			c.resumeTurn(ctx)
+		case l.continueTurn(ctx):
 			c.speculation.cancelUnused()
 		}
 		return
@@ -67,7 +59,7 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 	if language := c.cfg.Script.RecognitionLanguage(); hears && kind.greeting && !c.cfg.Recognizer.TranscribesFreeSpeech(language) {
 		phrases = append(phrases, pathway.GreetingPhrases(language)...)
 	}
-	l.openTurn(ctx, c.recognition(phrases), kind, c.isSpeculative())
+	l.openTurn(ctx, c.recognition(phrases), kind)
 	if !hears {
 		return
 	}
@@ -99,14 +91,14 @@ func (c *Conversation) recognition(phrases []string) speech.RecognitionRequest {
 	return w
 }
 
-// speechEnded ends the turn when the caller stops speaking, at once or after the agent's end-of-turn silence.
-func (c *Conversation) speechEnded(ctx actor.Context) {
+// speechEnded ends the turn when the caller has been silent, at once or after a longer silence.
+func (c *Conversation) speechEnded(ctx actor.Context, silence time.Duration) {
 	l := &c.listening
 	l.turn.speaksAgain = false
-	if !l.turn.open || l.turn.recognizing {
+	if !l.turn.open || l.turn.recognizing || l.turn.isKept() {
 		return
 	}
-	l.turn.ended = c.cfg.Player.Position() - hangover
+	l.turn.ended = c.cfg.Player.Position() - silence
 	if c.playback.paused {
 		limit := maxNoisePause
 		if l.turn.ended-l.turn.began < interruptAfter {
@@ -115,11 +107,7 @@ func (c *Conversation) speechEnded(ctx actor.Context) {
 		mailbox.SendAfter(ctx, max(limit, time.Millisecond), pauseTimeout{l.turn.id})
 	}
 	c.speculate(ctx)
-	if more := time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond - hangover; more > 0 && !l.turn.keywordOnly {
-		l.limitTurn(ctx, more, false)
-		return
-	}
-	l.endTurn(ctx)
+	c.endTurnInTime(ctx)
 }
 
 // turnTimeout ends a turn that has lasted too long, or a turn whose recognition result does not arrive in time.
@@ -128,7 +116,7 @@ func (c *Conversation) turnTimeout(ctx actor.Context, m turnTimeout) {
 	switch {
 	case m.id != t.id || !t.open || m.late != t.recognizing:
 	case m.late:
-		t.stream.Close()
+		t.closeStream()
 		c.turnRecognized(ctx, turnRecognized{m.id, speech.RecognitionResult{Final: true, Err: errRecognizerTimeout}})
 	default:
 		c.listening.endTurn(ctx)
@@ -162,20 +150,23 @@ func (c *Conversation) keepTurnForKeywords(ctx actor.Context) {
 
 // turnRecognized handles the recognized words of a turn.
 func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
-	t, ok := c.listening.closeTurn(m.id)
-	if !ok {
+	if !c.listening.isCurrent(m.id) {
 		return
 	}
-	h := m.heard
+	for _, f := range m.heard.Failures {
+		c.reportEngineFailure(ctx, engineFailed{"stt", f})
+	}
+	if c.keepIncompleteTurn(ctx, m.heard) {
+		return
+	}
+	t := c.listening.closeTurn()
+	h := t.withEarlierWords(m.heard)
 	if c.finished {
 		c.recordWords(ctx, t, &h)
 		if !c.awaitsLastWords() {
 			c.sendFinished(ctx)
 		}
 		return
-	}
-	for _, f := range h.Failures {
-		c.reportEngineFailure(ctx, engineFailed{"stt", f})
 	}
 	if h.Err != nil {
 		c.cfg.Log.Error("speech recognition failed", slog.Any("error", h.Err))
@@ -186,6 +177,9 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		}
 	} else {
 		c.listening.failedTurns = 0
+	}
+	if h.Text != "" {
+		h.Err = nil // the words before a pause were recognized
 	}
 	if h.Err == nil && (h.Text == "" || h.Confidence < pathway.ConfirmConfidence) {
 		c.cfg.Player.RejectSpeech()
@@ -253,15 +247,11 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 	case h.Err != nil:
 		return false
 	case c.playback.isPlaying() || c.playback.busy:
-		wanted := c.turnTaking().InterruptionWords
-		if wanted <= 0 {
-			wanted = defaultInterruptionWords
-		}
 		language := c.cfg.Script.RecognitionLanguage()
 		if pathway.IsInterruption(h.Text, language) {
 			return true
 		}
-		return h.Text != "" && !pathway.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= wanted)
+		return h.Text != "" && !pathway.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= c.turnTaking().InterruptionWords)
 	case h.Text == "":
 		return lasted >= minSpeech
 	}

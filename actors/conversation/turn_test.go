@@ -18,6 +18,7 @@ import (
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/media/speech/text"
+	"github.com/callboard/callboard/media/vad"
 )
 
 // fakeRecognizer returns the text that the test sets, 100 ms after the end of speech.
@@ -115,7 +116,7 @@ func (s *fixture) callerSays(text string, confidence float64, lasts time.Duratio
 	time.Sleep(200 * time.Millisecond)
 	s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 	time.Sleep(lasts - 200*time.Millisecond + 500*time.Millisecond)
-	s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+	s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 	time.Sleep(150 * time.Millisecond)
 	synctest.Wait()
 }
@@ -347,7 +348,7 @@ func TestFailedRecognitionCostsOneTurn(t *testing.T) {
 			s.recognizer.next, s.recognizer.neverAnswers = speech.RecognitionResult{Err: errors.New("no")}, hangs
 			s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 			time.Sleep(600 * time.Millisecond)
-			s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+			s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 			time.Sleep(150 * time.Millisecond)
 			if hangs {
 				time.Sleep(8 * time.Second)
@@ -381,7 +382,7 @@ func TestRepeatedFailedRecognitionEndsConversation(t *testing.T) {
 					time.Sleep(1500 * time.Millisecond)
 					s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
 					time.Sleep(600 * time.Millisecond)
-					s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+					s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 				}
 				time.Sleep(3 * time.Second)
 				over := conversation.PathwayEnded{Outcome: domain.OutcomeCompleted, Reason: pathway.ReasonAgentUnavailable, AgentUnable: true}
@@ -424,7 +425,7 @@ func TestKeyEndsTurnAndSecretWordsAreNotRecorded(t *testing.T) {
 		assert.Equal(t, []string{"play A", "pause", "play Y"}, s.player.actions())
 		assert.Equal(t, 1, s.recognizer.closed)
 		time.Sleep(500 * time.Millisecond)
-		s.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
+		s.send(conversation.MediaEvent{Event: media.SpeechEnded{Silence: vad.EndSilence}})
 		time.Sleep(3 * time.Second)
 		s.close()
 	})

@@ -295,6 +295,14 @@ func (s State) ContinueWith(script domain.Script) State {
 	return next
 }
 
+// TurnTaking returns the turn-taking settings of the current node, or nil if it has none.
+func (s State) TurnTaking() *domain.TurnTaking {
+	if n := s.graph.nodes[s.node]; n != nil {
+		return n.TurnTaking
+	}
+	return nil
+}
+
 // Ending reports whether the conversation speaks its last prompt and ends afterwards.
 func (s State) Ending() bool { return s.phase == ending }
 

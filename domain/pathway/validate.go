@@ -220,6 +220,7 @@ func (v *validation) checkNode(i int, n *domain.Node) {
 		v.addProblem(at+".notes", "has more than %d characters", MaxNotes)
 	}
 	v.checkAssign(at+".set", n.Set)
+	v.checkTurnTaking(at+".turn_taking", n.TurnTaking)
 }
 
 func (v *validation) checkTransfer(at string, n *domain.Node) {

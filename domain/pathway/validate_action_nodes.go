@@ -56,6 +56,26 @@ func (v *validation) checkActionNode(at string, n *domain.Node) {
 	}
 }
 
+// checkTurnTaking validates the turn-taking settings of a node.
+func (v *validation) checkTurnTaking(at string, t *domain.TurnTaking) {
+	if t == nil {
+		return
+	}
+	if t.Interruptible != nil {
+		v.addProblem(at+".interruptible", "belongs to the node: write interruptible beside turn_taking")
+	}
+	v.checkBetween(at+".interruption_words", t.InterruptionWords, domain.MaxInterruptionWords)
+	v.checkBetween(at+".end_of_turn_ms", t.EndOfTurnMs, domain.MaxTurnSilenceMs)
+	v.checkBetween(at+".end_of_complete_turn_ms", t.EndOfCompleteTurnMs, domain.MaxTurnSilenceMs)
+	v.checkBetween(at+".end_of_incomplete_turn_ms", t.EndOfIncompleteTurnMs, domain.MaxTurnSilenceMs)
+}
+
+func (v *validation) checkBetween(param string, value, most int) {
+	if value < 0 || value > most {
+		v.addProblem(param, "is %d; it must be between 0 and %d", value, most)
+	}
+}
+
 func (v *validation) checkArguments(at string, n *domain.Node) {
 	if len(n.Arguments) > MaxArguments {
 		v.addProblem(at+".arguments", "has %d entries; %d at most", len(n.Arguments), MaxArguments)

@@ -18,8 +18,6 @@ const (
 	MaxEngineWords    = 100
 	MaxPronunciations = 200
 	MaxLanguages      = 20
-	maxTurnMs         = 5000
-	maxWords          = 10
 	maxCriteria       = 4000
 	MaxFields         = 50
 	MaxFieldValues    = 100
@@ -61,8 +59,10 @@ func checkEngines(p *domain.Problems, a *domain.Agent) {
 // checkConduct validates an agent's settings of turn-taking, answering machine detection, inbound hook and analysis.
 func checkConduct(p *domain.Problems, a *domain.Agent) {
 	if t := a.TurnTaking; t != nil {
-		checkBetween(p, "turn_taking.interruption_words", t.InterruptionWords, 0, maxWords)
-		checkBetween(p, "turn_taking.end_of_turn_ms", t.EndOfTurnMs, 0, maxTurnMs)
+		checkBetween(p, "turn_taking.interruption_words", t.InterruptionWords, 0, domain.MaxInterruptionWords)
+		checkBetween(p, "turn_taking.end_of_turn_ms", t.EndOfTurnMs, 0, domain.MaxTurnSilenceMs)
+		checkBetween(p, "turn_taking.end_of_complete_turn_ms", t.EndOfCompleteTurnMs, 0, domain.MaxTurnSilenceMs)
+		checkBetween(p, "turn_taking.end_of_incomplete_turn_ms", t.EndOfIncompleteTurnMs, 0, domain.MaxTurnSilenceMs)
 	}
 	if m := a.AMD; m != nil {
 		checkOneOf(p, "amd.mode", m.Mode, "off", "async", "wait")

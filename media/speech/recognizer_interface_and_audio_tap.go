@@ -23,6 +23,7 @@ type RecognitionResult struct {
 	Text       string          // "": nothing was recognized
 	Confidence float64         // 0 to 1
 	Final      bool            // the last result of the turn
+	EndOfTurn  bool            // the engine has recognized from words and voice that the caller has finished
 	Err        error           // why recognition failed; only with Final
 	Failures   []EngineFailure // engines that failed before this result; only with Final
 }

@@ -1,0 +1,114 @@
+package conversation
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/dnc"
+	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/media/speech"
+)
+
+// Defaults of the turn-taking settings: the silence in milliseconds after which the caller's turn ends.
+const (
+	defaultEndOfTurn           = 500
+	defaultEndOfCompleteTurn   = 250  // after a complete short answer
+	defaultEndOfIncompleteTurn = 1500 // after the beginning of a sentence
+)
+
+// turnTaking returns the settings for turn taking at the current node: those of the node, else those of the agent, else the
+// defaults.
+func (c *Conversation) turnTaking() domain.TurnTaking {
+	var t, node domain.TurnTaking
+	if a := c.cfg.Script.Turns; a != nil {
+		t = *a
+	}
+	if n := c.state.TurnTaking(); n != nil {
+		node = *n
+	}
+	t.InterruptionWords = cmp.Or(node.InterruptionWords, t.InterruptionWords, defaultInterruptionWords)
+	t.EndOfTurnMs = cmp.Or(node.EndOfTurnMs, t.EndOfTurnMs, defaultEndOfTurn)
+	t.EndOfCompleteTurnMs = min(cmp.Or(node.EndOfCompleteTurnMs, t.EndOfCompleteTurnMs, defaultEndOfCompleteTurn), t.EndOfTurnMs)
+	t.EndOfIncompleteTurnMs = max(cmp.Or(node.EndOfIncompleteTurnMs, t.EndOfIncompleteTurnMs, defaultEndOfIncompleteTurn), t.EndOfTurnMs)
+	return t
+}
+
+// turnSilence returns the silence after which a turn with the words recognized so far ends.
+func (c *Conversation) turnSilence(words string) time.Duration {
+	if c.listening.turn.keywordOnly {
+		return defaultEndOfTurn * time.Millisecond
+	}
+	settings := c.turnTaking()
+	silence := settings.EndOfTurnMs
+	switch c.state.Completeness(words, c.cfg.Script.RecognitionLanguage()) {
+	case pathway.Complete:
+		silence = settings.EndOfCompleteTurnMs
+	case pathway.Incomplete:
+		silence = settings.EndOfIncompleteTurnMs
+	case pathway.CompletenessUnknown:
+	}
+	return time.Duration(silence) * time.Millisecond
+}
+
+// endTurnInTime ends the turn of a caller who is silent, at once or when the silence has lasted long enough for the words
+// so far. An engine that recognizes the end of a turn decides by itself.
+func (c *Conversation) endTurnInTime(ctx actor.Context) {
+	l := &c.listening
+	t := &l.turn
+	rest := c.turnSilence(t.interim.Text) - (c.cfg.Player.Position() - t.ended)
+	if rest > 0 && !t.interim.EndOfTurn {
+		l.limitTurn(ctx, rest, false)
+		return
+	}
+	l.endTurn(ctx)
+}
+
+// keepIncompleteTurn keeps a turn open whose recognized words are only the beginning of a sentence, until the caller goes on
+// or has been silent for long. It returns false if the turn is over.
+func (c *Conversation) keepIncompleteTurn(ctx actor.Context, h speech.RecognitionResult) bool {
+	l := &c.listening
+	t := &l.turn
+	language := c.cfg.Script.RecognitionLanguage()
+	all := t.withEarlierWords(h)
+	if c.finished || h.Err != nil || all.Text == "" || all.EndOfTurn || t.interim.EndOfTurn || all.Confidence < pathway.ConfirmConfidence || t.keywordOnly || t.duringRealtime ||
+		c.agentPause.active || c.state.IsSecretInput() || !c.cfg.Recognizer.TranscribesFreeSpeech(language) || dnc.FindOptOutKeyword(all.Text, c.cfg.OptOutKeywords) != "" ||
+		c.state.Completeness(all.Text, language) != pathway.Incomplete {
+		return false
+	}
+	rest := c.turnSilence(all.Text) - (c.cfg.Player.Position() - t.ended)
+	if rest <= 0 && !t.speaksAgain || l.position()-t.began >= maxTurn {
+		return false
+	}
+	t.earlier, t.interim, t.stream, t.recognizing = all, all, nil, false
+	if t.speaksAgain {
+		c.resumeTurn(ctx)
+		return true
+	}
+	l.limitTurn(ctx, rest, false)
+	return true
+}
+
+// resumeTurn recognizes the words with which the caller continues a turn that was kept open.
+func (c *Conversation) resumeTurn(ctx actor.Context) {
+	phrases, _ := c.state.ExpectedPhrases()
+	c.listening.resumeTurn(ctx, c.recognition(phrases))
+	c.speculation.cancelUnused()
+}
+
+// withEarlierWords returns the result for the whole turn: the words before a pause, followed by those of h.
+func (t *turn) withEarlierWords(h speech.RecognitionResult) speech.RecognitionResult {
+	switch {
+	case t.earlier.Text == "":
+		return h
+	case h.Text == "":
+		h.Text, h.Confidence = t.earlier.Text, t.earlier.Confidence
+		return h
+	}
+	h.Text = strings.TrimRight(t.earlier.Text, ".…,") + " " + h.Text
+	h.Confidence = min(h.Confidence, t.earlier.Confidence)
+	return h
+}
