@@ -1,5 +1,5 @@
 // Package deepgram is a client of Deepgram's streaming speech recognition. One WebSocket for each turn carries the
-// caller's audio and returns interim and final text.
+// caller's audio and returns interim and final text. The model Flux also recognizes the end of a turn.
 package deepgram
 
 import (
@@ -52,12 +52,15 @@ func (w *Recognizer) address(wanted speech.RecognitionRequest) string {
 	if model == "" {
 		model = w.Model
 	}
-	q := url.Values{
-		"model": {model}, "encoding": {"mulaw"}, "sample_rate": {"8000"}, "channels": {"1"},
-		"interim_results": {"true"}, "punctuate": {"true"},
-	}
-	if wanted.Language != "" {
-		q.Set("language", wanted.Language)
+	flux := strings.HasPrefix(model, "flux")
+	q := url.Values{"model": {model}, "encoding": {"mulaw"}, "sample_rate": {"8000"}}
+	if !flux {
+		q.Set("channels", "1")
+		q.Set("interim_results", "true")
+		q.Set("punctuate", "true")
+		if wanted.Language != "" {
+			q.Set("language", wanted.Language)
+		}
 	}
 	terms := "keyterm" // parameter of newer models
 	if strings.HasPrefix(model, "nova-2") || strings.HasPrefix(model, "nova-general") || strings.HasPrefix(model, "enhanced") || strings.HasPrefix(model, "base") {
@@ -66,7 +69,14 @@ func (w *Recognizer) address(wanted speech.RecognitionRequest) string {
 	for _, k := range wanted.Keywords[:min(len(wanted.Keywords), termsMost)] {
 		q.Add(terms, k)
 	}
-	return w.URL + "/v1/listen?" + q.Encode()
+	path := "/v1/listen?"
+	if flux {
+		path = "/v2/listen?"
+		if language, _, _ := strings.Cut(wanted.Language, "-"); language != "" && strings.HasSuffix(model, "multi") {
+			q.Set("language_hint", language)
+		}
+	}
+	return w.URL + path + q.Encode()
 }
 
 // turn is the connection that recognizes one turn of the caller.
@@ -153,22 +163,25 @@ func (t *turn) exchange(ctx context.Context, address string) (text string, confi
 	defer stop()
 	go t.send(sending, conn)
 	var words transcript
-	far := "" // text of the last report
+	var last speech.RecognitionResult
 	for {
 		kind, b, err := conn.Read(ctx)
 		if err != nil {
-			return words.text, words.confidence(), t.closeError(err)
+			text, confidence = words.whole()
+			return text, confidence, t.closeError(err)
 		}
 		if kind != websocket.MessageText {
 			return "", 0, fmt.Errorf("%w: binary message", engines.ErrInvalidResponse)
 		}
 		done, err := words.takeMessage(b)
 		if err != nil || done {
-			return words.text, words.confidence(), err
+			text, confidence = words.whole()
+			return text, confidence, err
 		}
-		if so := strings.TrimSpace(words.text + " " + words.interim); so != "" && so != far {
-			far = so
-			t.report(speech.RecognitionResult{Text: so, Confidence: words.confidenceOfLast})
+		h := speech.RecognitionResult{Text: strings.TrimSpace(words.text + " " + words.interim), Confidence: words.confidenceOfLast, EndOfTurn: words.endOfTurn}
+		if h.Text != "" && (h.Text != last.Text || h.EndOfTurn != last.EndOfTurn) {
+			last = h
+			t.report(h)
 		}
 	}
 }
@@ -225,6 +238,7 @@ type result struct {
 type transcript struct {
 	text             string
 	interim          string
+	endOfTurn        bool    // Flux: the caller has finished
 	confidenceOfLast float64 // confidence of the newest part
 	confidenceSum    float64
 	letters          int
@@ -238,14 +252,17 @@ func (g *transcript) takeMessage(b []byte) (done bool, err error) {
 	if json.Unmarshal(b, &what) != nil || what.Type == "" {
 		return false, fmt.Errorf("%w: no message", engines.ErrInvalidResponse)
 	}
+	if what.Type == "TurnInfo" {
+		return false, g.takeTurnInfo(b)
+	}
 	g.interim = ""
 	switch what.Type {
 	case "Metadata": // answer to CloseStream
 		return true, nil
-	case "Error":
+	case "Error", "FatalError":
 		return false, engines.ErrRequestRefused
 	case "Results":
-	default: // UtteranceEnd and SpeechStarted, which carry no words
+	default: // Connected, UtteranceEnd and SpeechStarted, which carry no words
 		return false, nil
 	}
 	var r result
@@ -261,12 +278,55 @@ func (g *transcript) takeMessage(b []byte) (done bool, err error) {
 		g.interim = strings.TrimSpace(best.Transcript)
 		return false, nil
 	}
-	if part := strings.TrimSpace(best.Transcript); part != "" {
+	g.addPart(best.Transcript, best.Confidence)
+	return false, nil
+}
+
+// addPart appends a part of the text that does not change any more.
+func (g *transcript) addPart(text string, confidence float64) {
+	if part := strings.TrimSpace(text); part != "" {
 		g.text = strings.TrimSpace(g.text + " " + part)
-		g.confidenceSum += best.Confidence * float64(len(part))
+		g.confidenceSum += confidence * float64(len(part))
 		g.letters += len(part)
 	}
-	return false, nil
+}
+
+// whole returns the text of the turn and its confidence. It includes words of Flux that Deepgram has not confirmed before
+// the end of the audio.
+func (g *transcript) whole() (text string, confidence float64) {
+	g.addPart(g.interim, g.confidenceOfLast)
+	g.interim = ""
+	return g.text, g.confidence()
+}
+
+// turnInfo is a message of Flux. The transcript is that of the turn so far.
+type turnInfo struct {
+	Event      string `json:"event"`
+	Transcript string `json:"transcript"`
+	Words      []struct {
+		Confidence float64 `json:"confidence"`
+	} `json:"words"`
+}
+
+// takeTurnInfo handles a message of Flux. Its turns end at pauses, so that several of them may be one turn of the caller.
+func (g *transcript) takeTurnInfo(b []byte) error {
+	var r turnInfo
+	if json.Unmarshal(b, &r) != nil {
+		return fmt.Errorf("%w: no turn", engines.ErrInvalidResponse)
+	}
+	sum := 0.0
+	for _, w := range r.Words {
+		sum += w.Confidence
+	}
+	g.interim, g.endOfTurn = strings.TrimSpace(r.Transcript), r.Event == "EndOfTurn"
+	if len(r.Words) > 0 {
+		g.confidenceOfLast = sum / float64(len(r.Words))
+	}
+	if g.endOfTurn {
+		g.addPart(g.interim, g.confidenceOfLast)
+		g.interim = ""
+	}
+	return nil
 }
 
 func (g *transcript) confidence() float64 {

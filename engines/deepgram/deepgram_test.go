@@ -2,6 +2,7 @@ package deepgram_test
 
 import (
 	"net/http"
+	neturl "net/url"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,6 +53,26 @@ func TestTurnFollowsDeepgramDocumentation(t *testing.T) {
 	require.NoError(t, h.Err)
 	assert.Equal(t, "I would like Tuesday, please.", h.Text)
 	assert.InDelta(t, 0.955, h.Confidence, 0.005, "by the length of its parts")
+}
+
+func TestFluxRecognizesEndOfTurn(t *testing.T) {
+	url := enginetest.Transcript(t, "testdata/flux.txt", func(r *http.Request) {
+		assert.Equal(t, "/v2/listen", r.URL.Path)
+		assert.Equal(t, neturl.Values{"model": {"flux-general-multi"}, "encoding": {"mulaw"}, "sample_rate": {"8000"}, "language_hint": {"en"}, "keyterm": {"Ada"}}, r.URL.Query())
+	})
+	w := &deepgram.Recognizer{URL: url, Model: "flux-general-multi", Client: http.DefaultClient}
+	h, before := turn(t, w, speech.RecognitionRequest{Language: "en-US", Keywords: []string{"Ada"}}, func(s speech.Stream, told <-chan speech.RecognitionResult) {
+		s.Write(make([]byte, 3200))
+		assert.Equal(t, speech.RecognitionResult{Text: "I", Confidence: 0.9}, <-told)
+		assert.Equal(t, speech.RecognitionResult{Text: "I would like Tuesday.", Confidence: 0.9, EndOfTurn: true}, <-told)
+		s.Write(make([]byte, 1600))
+		assert.Equal(t, speech.RecognitionResult{Text: "I would like Tuesday. Please", Confidence: 0.7}, <-told)
+		s.End()
+	})
+	assert.Len(t, before, 1)
+	require.NoError(t, h.Err)
+	assert.Equal(t, "I would like Tuesday. Please.", h.Text)
+	assert.InDelta(t, 0.9, h.Confidence, 0.001)
 }
 
 func TestOlderModelsGetKeywordsParameter(t *testing.T) {
