@@ -32,10 +32,17 @@ type Pronunciation struct {
 	Say  string `json:"say"`  // spoken instead of Word
 }
 
+// Default and upper limit of AgentLimits.MaxTurns.
+const (
+	DefaultMaxTurns = 200
+	MaxTurns        = 2000
+)
+
 // AgentLimits limits the length of a conversation and of the caller's silence.
 type AgentLimits struct {
 	SilenceSeconds int `json:"silence_seconds,omitempty"`
 	MaxMinutes     int `json:"max_minutes,omitempty"`
+	MaxTurns       int `json:"max_turns,omitempty"` // answers of a language model or realtime engine in one call. Default: DefaultMaxTurns.
 }
 
 // MaxDuration returns the maximum length of a conversation: asked if it is positive, or else the limit of the agent, or
@@ -221,7 +228,7 @@ type Node struct {
 	Summary        string       `json:"summary,omitempty"`     // transfer: spoken to the person who answers
 
 	Tools            []string          `json:"tools,omitempty"`              // converse: tool IDs, or appointment, sms, transfer, dnc and end
-	MaxTurns         int               `json:"max_turns,omitempty"`          // converse: maximum number of model answers. Default: 40.
+	MaxTurns         int               `json:"max_turns,omitempty"`          // converse: maximum number of model answers at this node. Default: the limit of the agent.
 	KnowledgeBaseIDs []string          `json:"knowledge_base_ids,omitempty"` // converse
 	Extract          []AnalysisField   `json:"extract,omitempty"`            // converse: values that the model has to find out
 	ToolID           string            `json:"tool_id,omitempty"`            // tool

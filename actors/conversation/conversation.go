@@ -82,6 +82,7 @@ type Conversation struct {
 	realtimeEnded bool // no realtime engine is used any more
 	pending       transcriptWait
 	checkpoint    checkpoint
+	goodbyeSpoken bool // the last prompt was spoken, and the caller's words during it are being recognized
 	suspension    suspension
 }
 
@@ -157,6 +158,8 @@ func (c *Conversation) receiveInternal(ctx actor.Context) {
 		c.turnRecognized(ctx, m)
 	case turnTimeout:
 		c.turnTimeout(ctx, m)
+	case goodbyeTimeout:
+		c.endAfterGoodbye(ctx)
 	case pauseTimeout:
 		c.pauseTimedOut(m)
 	case lastWordsTimeout:
@@ -253,6 +256,9 @@ func (c *Conversation) onPlayed(ctx actor.Context, e media.Played) {
 	default:
 		c.playback.end(e.Interrupted)
 		c.restartSilence(ctx)
+		if c.waitsForWordsAfterGoodbye(ctx) {
+			return
+		}
 		c.promptEnded(ctx, pathway.PromptDone{})
 	}
 }

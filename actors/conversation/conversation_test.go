@@ -469,9 +469,14 @@ func TestLongSilenceEndsTheConversation(t *testing.T) {
 		s.mu.Unlock()
 		time.Sleep(200 * time.Millisecond)
 		s.mu.Lock()
-		assert.Equal(t, []any{conversation.PathwayEnded{}}, s.messages)
+		assert.Empty(t, s.messages)
 		s.mu.Unlock()
-		s.close()
+		advanceTime(2 * time.Second) // the goodbye
+		s.mu.Lock()
+		assert.Equal(t, []any{conversation.PathwayEnded{Outcome: domain.OutcomeCompleted}}, s.messages)
+		s.mu.Unlock()
+		lines := transcriptLines(s.close())
+		assert.Equal(t, "agent: I can't hear you, so I'll hang up now. Goodbye.", lines[len(lines)-1])
 	})
 }
 

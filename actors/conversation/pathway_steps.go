@@ -191,7 +191,7 @@ func (c *Conversation) restartSilence(ctx actor.Context) {
 	}
 }
 
-// silenceTimedOut ends the conversation because the caller and the agent were silent for too long.
+// silenceTimedOut says goodbye because the caller and the agent were silent for too long.
 func (c *Conversation) silenceTimedOut(ctx actor.Context, m silenceTimeout) {
 	if m.generation != c.silence.generation || c.agentPause.active || c.finished || c.state.Over() {
 		return
@@ -200,6 +200,5 @@ func (c *Conversation) silenceTimedOut(ctx actor.Context, m silenceTimeout) {
 	if !c.isOptOutTurn() {
 		c.dropTurn()
 	}
-	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-	ctx.Send(ctx.Parent(), PathwayEnded{Outcome: c.state.Result().Outcome})
+	c.advance(ctx, pathway.SilenceLimit{})
 }

@@ -85,7 +85,7 @@ func (c *Conversation) play(ctx actor.Context, utterance speech.Utterance) {
 	if !c.playback.outOfBand.active {
 		c.model.attribute(&c.transcript.segments[c.playback.segment])
 	}
-	if c.listening.turn.open && c.isInterruptible() {
+	if t := &c.listening.turn; t.open && !t.keywordOnly && c.isInterruptible() {
 		c.playback.pause()
 	}
 	for _, text := range c.state.UpcomingTexts() {

@@ -63,6 +63,8 @@ func Step(s State, in Input) (State, []Command) {
 		w.handleActionEnded(in)
 	case ResponseDelayed:
 		w.handleResponseDelayed(in)
+	case SilenceLimit:
+		w.handleSilenceLimit()
 	case AgentFailed:
 		w.handleAgentFailed(ReasonAgentUnavailable)
 	case Hangup:
@@ -410,6 +412,10 @@ func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	if why == domain.EdgeTimeout {
 		order = []domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}
 	}
+	if why == domain.EdgeTimeout {
+		w.leaveSilentNode(order...)
+		return
+	}
 	w.followEdge(order, w.s.node, anyNode)
 }
 
@@ -422,20 +428,28 @@ func (w *stepper) leaveNode(keyed string) {
 	w.followEdge([]domain.EdgeType{domain.EdgeExpr, domain.EdgeAlways, domain.EdgeElse}, w.s.node)
 }
 
-// followEdge follows an edge that starts at one of the places and has one of the types in order. All types are tried for
-// the first place, then for the next place. Without such an edge the conversation ends.
+// followEdge follows the edge that findEdge returns. Without such an edge the conversation ends.
 func (w *stepper) followEdge(order []domain.EdgeType, places ...string) {
+	if to, ok := w.findEdge(order, places...); ok {
+		w.enterNode(to)
+		return
+	}
+	w.endConversation("", "", "")
+}
+
+// findEdge returns the target of an edge that starts at one of the places and has one of the types in order. All types are
+// tried for the first place, then for the next place.
+func (w *stepper) findEdge(order []domain.EdgeType, places ...string) (to string, ok bool) {
 	for _, from := range places {
 		for _, t := range order {
 			for _, e := range w.s.graph.edges[from] {
 				if e.When.Type == t && (from != anyNode || e.To != w.s.node) && (t != domain.EdgeExpr || w.isEdgeMet(&e)) {
-					w.enterNode(e.To)
-					return
+					return e.To, true
 				}
 			}
 		}
 	}
-	w.endConversation("", "", "")
+	return "", false
 }
 
 // anyNode is the value of Edge.From for edges that start at every node.

@@ -22,7 +22,7 @@ func (w *stepper) leaveAfterSilence(n *domain.Node) bool {
 	if w.s.tries++; w.s.tries <= most {
 		return false
 	}
-	w.followEdge([]domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}, n.ID, anyNode)
+	w.leaveSilentNode(domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways)
 	return true
 }
 
@@ -58,12 +58,7 @@ func (w *stepper) handleNoAnswer(n *domain.Node) {
 // says goodbye and the conversation ends.
 func (w *stepper) leaveFailedNode(why string) {
 	t := &w.s.exchange
-	if t.awaitsAnswer {
-		w.emit(CancelModelRequest{})
-	}
-	w.recordAbandonedActions()
-	t.awaitsAnswer, t.needsAnswer, t.pendingActions = false, false, 0
-	w.s.round++
+	w.abandonAnswer()
 	for _, e := range []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeTimeout} {
 		if w.hasEdge(w.s.node, e) || e != domain.EdgeFailure && w.hasEdge(anyNode, e) {
 			if t.speaking {
@@ -73,11 +68,17 @@ func (w *stepper) leaveFailedNode(why string) {
 			return
 		}
 	}
-	w.sayGoodbye(why)
+	w.sayGoodbye(phrasesFor(w.s.language).goodbye, why)
 }
 
 // handleAgentFailed ends the conversation of an agent that cannot speak or listen.
 func (w *stepper) handleAgentFailed(why string) {
+	w.abandonAnswer()
+	w.sayGoodbye(phrasesFor(w.s.language).goodbye, why)
+}
+
+// abandonAnswer cancels the model's answer and no longer waits for actions that are pending.
+func (w *stepper) abandonAnswer() {
 	t := &w.s.exchange
 	if t.awaitsAnswer {
 		w.emit(CancelModelRequest{})
@@ -85,14 +86,6 @@ func (w *stepper) handleAgentFailed(why string) {
 	w.recordAbandonedActions()
 	t.awaitsAnswer, t.needsAnswer, t.pendingActions = false, false, 0
 	w.s.round++
-	w.sayGoodbye(why)
-}
-
-// sayGoodbye speaks a goodbye and ends the conversation afterwards with the reason why.
-func (w *stepper) sayGoodbye(why string) {
-	w.s.phase = thinking
-	w.s.exchange.followUp = followUp{kind: followUpEnd, reason: why}
-	w.queueSentence(phrasesFor(w.s.language).goodbye)
 }
 
 func (w *stepper) hasEdge(from string, t domain.EdgeType) bool {

@@ -3,6 +3,7 @@
 package pathway
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -44,6 +45,8 @@ type (
 	// PromptHeard says which part of the current text the caller has heard so far. An input that may interrupt the text
 	// follows.
 	PromptHeard struct{ Text string }
+	// SilenceLimit means that neither the caller nor the agent has spoken for as long as the agent's limit allows.
+	SilenceLimit struct{}
 	// PromptCut means that the playback of the current text was cut off. No PromptDone follows.
 	PromptCut struct{}
 	// ResumeNode restarts the current node after the caller was connected to another party.
@@ -57,19 +60,20 @@ type (
 	Hangup struct{}
 )
 
-func (Started) input()     {}
-func (PromptCut) input()   {}
-func (PromptHeard) input() {}
-func (PromptDone) input()  {}
-func (DigitsSent) input()  {}
-func (Digit) input()       {}
-func (Utterance) input()   {}
-func (Timeout) input()     {}
-func (Transferred) input() {}
-func (ResumeNode) input()  {}
-func (Restored) input()    {}
-func (AgentFailed) input() {}
-func (Hangup) input()      {}
+func (Started) input()      {}
+func (PromptCut) input()    {}
+func (SilenceLimit) input() {}
+func (PromptHeard) input()  {}
+func (PromptDone) input()   {}
+func (DigitsSent) input()   {}
+func (Digit) input()        {}
+func (Utterance) input()    {}
+func (Timeout) input()      {}
+func (Transferred) input()  {}
+func (ResumeNode) input()   {}
+func (Restored) input()     {}
+func (AgentFailed) input()  {}
+func (Hangup) input()       {}
 
 // Command is an instruction of the conversation that the caller of Step executes. Commands are executed in order.
 type Command interface{ command() }
@@ -183,6 +187,7 @@ type State struct {
 	round           int         // number of the current model request or action
 	exchange        modelConversation
 	history         []Message // history for the model
+	answers         int       // answers of the model in the call so far
 	heard           string    // the heard part of the text being spoken
 	hasHeard        bool      // heard is known
 	realtime        bool      // a realtime engine conducts converse nodes
@@ -194,6 +199,7 @@ type graph struct {
 	nodes        map[string]*domain.Node
 	edges        map[string][]domain.Edge
 	usesModel    bool     // a language model is needed
+	maxAnswers   int      // of the model in the call
 	destinations []string // names of transfer destinations
 }
 
@@ -213,6 +219,7 @@ func New(script domain.Script, variables map[string]string) State {
 	for _, e := range script.Pathway.Edges {
 		p.edges[e.From] = append(p.edges[e.From], e)
 	}
+	p.maxAnswers = cmp.Or(script.Limits.MaxTurns, domain.DefaultMaxTurns)
 	p.usesModel = UsesModel(&script.Pathway)
 	for _, d := range script.Transfer.Destinations {
 		p.destinations = append(p.destinations, d.Name)

@@ -135,8 +135,6 @@ func (IntentDetected) command()     {}
 
 // Limits of a conversation with a model.
 const (
-	defaultTurns          = 40 // model answers at a node
-	MaxModelTurns         = 500
 	maxActRounds          = 8 // consecutive rounds of actions without words of the caller
 	maxHistory            = 120
 	historyBytes          = 64 << 10
@@ -262,8 +260,7 @@ func (w *stepper) waitForSpeech(n *domain.Node) {
 // requestModel requests the next answer of the model.
 func (w *stepper) requestModel(n *domain.Node) {
 	t := &w.s.exchange
-	if t.turns++; t.turns > maxTurnsOf(n) {
-		w.leaveFailedNode("too_many_turns")
+	if !w.countAnswer(n) {
 		return
 	}
 	w.s.phase = thinking
@@ -365,6 +362,10 @@ func (w *stepper) runFollowUp(n *domain.Node) {
 		}
 		w.leaveFailedNode(ReasonRealtimeFailed)
 	case followUpEnd:
+		words := w.s.bufferedSpeech
+		if w.s.bufferedSpeech = (Utterance{}); words.Text != "" && next.reason == "" && w.continueAfterGoodbye(n, words) {
+			return
+		}
 		w.endConversation(next.outcome, next.notes, next.reason)
 	case followUpTransfer:
 		w.s.phase = transferring
@@ -424,6 +425,8 @@ func (w *stepper) handleInterruption(n *domain.Node, in Utterance) {
 	t := &w.s.exchange
 	switch {
 	case in.Text == "":
+	case w.s.isGoodbye() && w.s.interruptible:
+		w.continueAfterGoodbye(n, in)
 	case t.choosing, !w.s.interruptible, t.pendingActions > 0, t.followUp.kind != followUpListen: // answered later; pending actions are not cancelled
 		if w.s.bufferedSpeech.Text != "" {
 			in.Text = w.s.bufferedSpeech.Text + " " + in.Text

@@ -458,13 +458,6 @@ func messageSize(m Message) int {
 
 func joinSentences(sentences []string) string { return strings.Join(sentences, " ") }
 
-func maxTurnsOf(n *domain.Node) int {
-	if n.MaxTurns <= 0 {
-		return defaultTurns
-	}
-	return n.MaxTurns
-}
-
 // SystemPrompt returns the system prompt for a model request: the prompt of the agent, the instructions of the node
 // and fixed rules.
 func (s State) SystemPrompt(agent string, t ModelRequest) string {

@@ -130,8 +130,7 @@ func (w *stepper) handleRealtimeToolCalls(in RealtimeToolCalls) {
 		return
 	}
 	t, n := &w.s.exchange, w.s.graph.nodes[w.s.node]
-	if t.turns++; t.turns > maxTurnsOf(n) {
-		w.leaveFailedNode("too_many_turns")
+	if !w.countAnswer(n) {
 		return
 	}
 	if len(in.Calls) == 0 {

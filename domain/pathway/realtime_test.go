@@ -16,7 +16,7 @@ func realtimeSession(edges ...domain.Edge) pathway.State {
 	return pathway.New(domain.Script{Language: "en-US", Pathway: domain.Pathway{
 		Start: "talk",
 		Nodes: []domain.Node{
-			{ID: "talk", Type: domain.NodeConverse, Prompt: "Talk", Tools: []string{"end", "tool_1"}, TimeoutSeconds: 3, Retries: 1},
+			{ID: "talk", Type: domain.NodeConverse, Prompt: "Talk", Tools: []string{"end", "tool_1"}, TimeoutSeconds: 3, Retries: 1, MaxTurns: 40},
 			{ID: "bye", Type: domain.NodeEnd, Prompt: "Bye."},
 			{ID: "person", Type: domain.NodeEnd, Prompt: "A person."},
 		},

@@ -24,6 +24,7 @@ type SavedState struct {
 	Idle      int               `json:"idle,omitempty"`
 	Round     int               `json:"round,omitempty"`
 	Turns     int               `json:"turns,omitempty"`
+	Answers   int               `json:"answers,omitempty"`
 	History   []Message         `json:"history,omitempty"`
 	WasActing bool              `json:"was_acting,omitempty"`
 }
@@ -43,7 +44,7 @@ func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	out := SavedState{
 		Node: s.node, Phase: phaseNames[s.phase], Language: s.language, Values: redact.RedactMap(maps.Clone(s.values)), Shown: redact.RedactMap(maps.Clone(s.shown)), Outcome: s.outcome,
 		Notes: redact.RedactText(s.notes), Intent: s.intent, Tries: s.tries, Entered: s.entered, Idle: s.nodesSinceInput, Round: s.round,
-		Turns: s.exchange.turns, History: slices.Clone(s.history), WasActing: s.exchange.pendingActions > 0,
+		Turns: s.exchange.turns, Answers: s.answers, History: slices.Clone(s.history), WasActing: s.exchange.pendingActions > 0,
 	}
 	for i := range out.History {
 		m := &out.History[i]
@@ -74,7 +75,7 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 		return s, false
 	}
 	s.node, s.shown, s.outcome, s.notes, s.intent = in.Node, in.Shown, in.Outcome, in.Notes, in.Intent
-	s.tries, s.entered, s.nodesSinceInput, s.round, s.history = in.Tries, in.Entered, in.Idle, in.Round+1, in.History
+	s.tries, s.entered, s.nodesSinceInput, s.round, s.history, s.answers = in.Tries, in.Entered, in.Idle, in.Round+1, in.History, in.Answers
 	s.exchange = modelConversation{turns: in.Turns}
 	if in.Language != "" {
 		s.language, s.english = in.Language, IsEnglish(in.Language)

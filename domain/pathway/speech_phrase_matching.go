@@ -224,7 +224,10 @@ func (s State) ExpectedPhrases() (phrases []string, hears bool) {
 		return phrases, hears
 	case listening, thinking:
 		hears = true
-	case fresh, sending, transferring, acting, inRealtime, ending, ended:
+	case ending:
+		phrases = s.graph.phrases(n)
+		return phrases, len(phrases) > 0
+	case fresh, sending, transferring, acting, inRealtime, ended:
 		return nil, false
 	}
 	if !hears {
@@ -253,7 +256,7 @@ func (s State) nextNode(n *domain.Node) *domain.Node {
 // Understands reports whether words match a phrase, or answer a confirmation, in the current state.
 func (s State) Understands(text string) bool {
 	n := s.graph.nodes[s.node]
-	if n == nil || s.phase != speaking && s.phase != collecting && s.phase != confirming && s.phase != listening && s.phase != thinking {
+	if n == nil || !slices.Contains([]phase{speaking, collecting, confirming, listening, thinking, ending}, s.phase) {
 		return false
 	}
 	if _, ok := s.graph.matchPhrase(n, text); ok {
@@ -298,7 +301,9 @@ func (w *stepper) handleUtterance(in Utterance) {
 		w.handleInterruption(n, in)
 	case acting:
 		w.s.bufferedSpeech = in
-	case fresh, sending, transferring, ending, inRealtime, ended:
+	case ending:
+		w.handleWordsDuringLastPrompt(n, in)
+	case fresh, sending, transferring, inRealtime, ended:
 	}
 }
 

@@ -25,8 +25,8 @@ func (v *validation) checkActionNode(at string, n *domain.Node) {
 	case domain.NodeConverse:
 		v.checkText(at+".prompt", n.Prompt, MaxPrompt)
 		v.checkTools(at+".tools", n.Tools)
-		if n.MaxTurns < 0 || n.MaxTurns > MaxModelTurns {
-			v.addProblem(at+".max_turns", "must be between 1 and %d", MaxModelTurns)
+		if n.MaxTurns < 0 || n.MaxTurns > domain.MaxTurns {
+			v.addProblem(at+".max_turns", "must be between 1 and %d", domain.MaxTurns)
 		}
 		if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
 			v.addProblem(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)

@@ -90,6 +90,7 @@ func Agent(a *domain.Agent) domain.Problems {
 	a.KnowledgeBaseIDs = checkIDs(&p, "knowledge_base_ids", domain.PrefixKnowledge, a.KnowledgeBaseIDs, MaxAgentBases)
 	checkBetween(&p, "limits.silence_seconds", a.Limits.SilenceSeconds, 0, maxSilenceSeconds)
 	checkBetween(&p, "limits.max_minutes", a.Limits.MaxMinutes, 0, maxAgentMinutes)
+	checkBetween(&p, "limits.max_turns", a.Limits.MaxTurns, 0, domain.MaxTurns)
 	return p
 }
 

@@ -114,7 +114,7 @@ func pathwayLimits() map[string]memberLimit {
 		"Node.digits": textLimit(pathway.MaxPrompt), "Node.notes": textLimit(pathway.MaxNotes), "Node.summary": textLimit(pathway.MaxSummary), "Node.destination": textLimit(validation.MaxName),
 		"Node.input": textLimit(maxWord), "Node.action": textLimit(maxWord), "Node.values": listLimit(pathway.MaxNodes, validation.MaxName),
 		"Node.extract": listLimit(pathway.MaxArguments, 0), "Node.arguments": listLimit(pathway.MaxArguments, pathway.MaxNotes),
-		"Node.length": numberLimit(0, pathway.MaxDigits), "Node.retries": numberLimit(0, pathway.MaxRetries), "Node.max_turns": numberLimit(0, pathway.MaxModelTurns),
+		"Node.length": numberLimit(0, pathway.MaxDigits), "Node.retries": numberLimit(0, pathway.MaxRetries), "Node.max_turns": numberLimit(0, domain.MaxTurns),
 		"Node.timeout_seconds": numberLimit(0, pathway.MaxTimeoutSeconds), "TurnTaking.interruption_words": numberLimit(0, domain.MaxInterruptionWords),
 		"TurnTaking.end_of_turn_ms": numberLimit(0, domain.MaxTurnSilenceMs), "TurnTaking.end_of_complete_turn_ms": numberLimit(0, domain.MaxTurnSilenceMs), "TurnTaking.end_of_incomplete_turn_ms": numberLimit(0, domain.MaxTurnSilenceMs),
 		"AnalysisField.name": textLimit(maxID), "AnalysisField.type": textLimit(maxWord), "AnalysisField.values": listLimit(pathway.MaxNodes, validation.MaxName),

@@ -50,8 +50,9 @@ type NewVoice struct {
 
 // NewAgentLimits are the limits of an agent in a request body.
 type NewAgentLimits struct {
-	SilenceSeconds int `json:"silence_seconds,omitempty" minimum:"0" maximum:"600"`
+	SilenceSeconds int `json:"silence_seconds,omitempty" minimum:"0" maximum:"600" doc:"The agent says goodbye and hangs up after a silence of both sides of this length. 0: no limit."`
 	MaxMinutes     int `json:"max_minutes,omitempty" minimum:"0" maximum:"240"`
+	MaxTurns       int `json:"max_turns,omitempty" minimum:"0" maximum:"2000" doc:"Answers of the language model or realtime engine in one call, after which the agent says goodbye. 0: 200."`
 }
 
 // NewDestination is a transfer destination of an agent in a request body.

@@ -1,0 +1,128 @@
+package pathway
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/callboard/callboard/domain"
+)
+
+// reasonTooManyTurns is End.Reason after more answers of the model than the agent or the node allows.
+const reasonTooManyTurns = "too_many_turns"
+
+// sayGoodbye speaks a goodbye and ends the conversation afterwards with the reason why. If why is "", the caller's words or
+// keys during the goodbye continue the conversation.
+func (w *stepper) sayGoodbye(text, why string) {
+	w.s.phase = thinking
+	w.s.exchange.followUp = followUp{kind: followUpEnd, reason: why}
+	w.queueSentence(text)
+}
+
+// leaveSilentNode leaves a node whose caller is silent by an edge of one of the types, in their order. Without such an edge
+// the agent says goodbye.
+func (w *stepper) leaveSilentNode(order ...domain.EdgeType) {
+	if to, ok := w.findEdge(order, w.s.node, anyNode); ok {
+		w.enterNode(to)
+		return
+	}
+	w.s.interruptible = true
+	w.sayGoodbye(phrasesFor(w.s.language).silent, "")
+}
+
+// handleSilenceLimit says goodbye to a caller who has been silent for as long as the agent allows.
+func (w *stepper) handleSilenceLimit() {
+	switch w.s.phase {
+	case fresh, transferring, ended:
+		w.endConversation("", "", "")
+		return
+	case ending:
+		return
+	case speaking, collecting, confirming, sending, thinking, listening, acting, inRealtime:
+	}
+	w.abandonAnswer()
+	w.s.exchange = modelConversation{turns: w.s.exchange.turns}
+	w.s.interruptible = true
+	w.sayGoodbye(phrasesFor(w.s.language).silent, "")
+}
+
+// isGoodbye reports whether the agent says goodbye to a caller who may still continue the conversation.
+func (s State) isGoodbye() bool {
+	t := &s.exchange
+	return s.phase == thinking && t.followUp.kind == followUpEnd && t.followUp.reason == "" && t.pendingActions == 0 && !t.choosing
+}
+
+// EndsAfterPrompt reports whether the conversation ends when the text being spoken has ended.
+func (s State) EndsAfterPrompt() bool {
+	return s.phase == ending || s.isGoodbye() && !s.exchange.awaitsAnswer && len(s.exchange.queue) == 0
+}
+
+// continueAfterGoodbye continues the conversation by the caller's words during a goodbye. It returns false for words that
+// only return the goodbye.
+func (w *stepper) continueAfterGoodbye(n *domain.Node, in Utterance) bool {
+	_, expected := w.s.graph.matchPhrase(n, in.Text)
+	if in.Confidence < ConfirmConfidence || !expected && isFarewell(in.Text, w.s.language) {
+		return false
+	}
+	w.cancelAnswer()
+	w.s.tries = 0
+	if n.Type == domain.NodeCollect {
+		w.s.phase = collecting
+		w.evaluateSpeech(n, in)
+		return true
+	}
+	w.s.phase = listening
+	w.handleConversationSpeech(n, in)
+	return true
+}
+
+// handleWordsDuringLastPrompt follows an edge from any node for the caller's words during the prompt of an end node.
+func (w *stepper) handleWordsDuringLastPrompt(n *domain.Node, in Utterance) {
+	if m, ok := w.s.graph.matchPhrase(n, in.Text); ok && in.Confidence >= AcceptConfidence && m.to != "" {
+		w.stopPrompt()
+		w.applyMatch(n, m, in)
+	}
+}
+
+// countAnswer counts an answer of the model. It returns false if the agent or the node allows no more answers, after which
+// the node is left or the agent says goodbye.
+func (w *stepper) countAnswer(n *domain.Node) bool {
+	t := &w.s.exchange
+	t.turns++
+	w.s.answers++
+	switch {
+	case w.s.answers > w.s.graph.maxAnswers:
+		w.abandonAnswer()
+		w.sayGoodbye(phrasesFor(w.s.language).limit, reasonTooManyTurns)
+	case n.MaxTurns > 0 && t.turns > n.MaxTurns:
+		w.leaveFailedNode(reasonTooManyTurns)
+	default:
+		return true
+	}
+	return false
+}
+
+// isFarewell reports whether the caller's words only return a goodbye or acknowledge it. language is a BCP 47 tag.
+func isFarewell(text, language string) bool {
+	acknowledgements := reactionsIn(language).acknowledgements
+	farewells := inLanguage(farewellWords(), language)
+	for word := range strings.FieldsSeq(strings.ReplaceAll(normalizeWords(text), "-", " ")) {
+		if !acknowledgements[word] && !slices.Contains(farewells, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// farewellWords returns the words of which a goodbye consists, by language.
+var farewellWords = sync.OnceValue(func() map[string][]string { //nolint:gochecknoglobals // a table
+	return splitTable(map[string]string{
+		"en": "bye|goodbye|good|thanks|thank|you|very|much|so|have|a|nice|great|lovely|day|evening|night|weekend|one|too|same|to|see|talk|later|soon|then|take|care|cheers|for|your|help|the|now",
+		"de": "tschüss|tschüs|ciao|wiederhören|wiedersehen|auf|danke|vielen|dank|schönen|schönes|guten|tag|abend|wochenende|noch|gleichfalls|ebenso|ihnen|dir|auch|bis|dann|bald|für|die|hilfe|einen",
+		"es": "adiós|chao|hasta|luego|pronto|gracias|muchas|buen|buena|buenas|día|tarde|noche|noches|igualmente|usted|a|que|tenga|un|por|su|ayuda",
+		"fr": "au|revoir|salut|merci|beaucoup|bonne|journée|soirée|bon|à|vous|bientôt|aussi|de|même|pour|votre|aide|également|week-end",
+		"it": "arrivederci|ciao|grazie|mille|buona|buon|giornata|serata|altrettanto|a|lei|presto|molte|per|l'aiuto|anche",
+		"pt": "tchau|adeus|até|logo|obrigado|obrigada|muito|bom|boa|dia|tarde|noite|igualmente|para|você|também|o|senhor|a|senhora|pela|ajuda",
+		"nl": "doei|dag|tot|ziens|horens|bedankt|dank|u|wel|je|fijne|prettige|nog|een|avond|weekend|insgelijks|ook|hetzelfde|voor|de|hulp",
+	})
+})
