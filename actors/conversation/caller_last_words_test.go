@@ -50,14 +50,14 @@ func TestOptOutKeywordBeforeHangupCounts(t *testing.T) {
 		words  []string
 		within time.Duration
 	}{
-		"while he says it": {menuScript(), func(s *fixture) { s.callerBegins("stop calling me", 500*time.Millisecond) }, said, []string{"—", "stop calling me"}, 510 * time.Millisecond},
+		"while he says it": {menuScript(), func(s *fixture) { s.callerBegins("stop calling me", 500*time.Millisecond) }, said, []string{"stop calling me", "—"}, 510 * time.Millisecond},
 		"before it is understood": {menuScript(), func(s *fixture) {
 			s.callerBegins("stop calling me", 500*time.Millisecond)
 			advanceTime(time.Second)
 			s.callerStops()
-		}, said, []string{"Ask Ada", "stop calling me"}, 510 * time.Millisecond},
+		}, said, []string{"stop calling me", "Ask Ada"}, 510 * time.Millisecond},
 		"where words are asked for": {questionScript(), func(s *fixture) { s.callerBegins("stop", 500*time.Millisecond) }, said, nil, 510 * time.Millisecond},
-		"after other words":         {menuScript(), func(s *fixture) { s.callerBegins("who is this", 500*time.Millisecond) }, nil, []string{"—", "who is this"}, 510 * time.Millisecond},
+		"after other words":         {menuScript(), func(s *fixture) { s.callerBegins("who is this", 500*time.Millisecond) }, nil, []string{"who is this", "—"}, 510 * time.Millisecond},
 		"slow recognizer":           {menuScript(), func(s *fixture) { s.callerBegins("stop", 2*time.Second) }, nil, []string{"—"}, 910 * time.Millisecond},
 		"where it is secret":        {secret, func(s *fixture) { s.callerBegins("stop", 500*time.Millisecond) }, nil, []string{"—"}, 10 * time.Millisecond},
 		"said before already": {menuScript(), func(s *fixture) {

@@ -55,7 +55,7 @@ func (c *Conversation) sendFinished(ctx actor.Context) {
 	}
 	r.Notes, r.Variables = c.cfg.Redact.RedactText(r.Notes), c.cfg.Redact.RedactMap(r.Variables)
 	ctx.Send(ctx.Parent(), FinishReply{
-		Result: r, Segments: c.cfg.Redact.RedactSegments(c.transcript.segments), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.agentUnable,
+		Result: r, Segments: c.cfg.Redact.RedactSegments(c.transcript.byStart()), SlowestTurn: c.playback.slowest, Turns: c.latency.turns, AgentUnable: c.agentUnable,
 	})
 }
 

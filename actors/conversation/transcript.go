@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -150,6 +151,17 @@ func (t *transcript) restore(segments []domain.Segment, lastInterrupted bool) {
 		segments[n-1].Interrupted = true
 	}
 	t.keys.complete = len(segments)
+}
+
+// byStart returns the segments in the order of their start. Words of the caller are added when they are recognized, which
+// may be after the agent has begun to answer.
+func (t *transcript) byStart() []domain.Segment {
+	segments := slices.Clone(t.segments)
+	slices.SortStableFunc(segments, func(a, b domain.Segment) int { return cmp.Compare(a.StartMs, b.StartMs) })
+	for i := range segments {
+		segments[i].Index = i
+	}
+	return segments
 }
 
 // publish passes new and changed segments, redacted, to the watcher. Earlier segments can change, because a prompt may end

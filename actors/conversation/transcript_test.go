@@ -140,3 +140,15 @@ func TestTranscriptPublishesRedactableKeysWhenComplete(t *testing.T) {
 	tr.publish(w)
 	assert.Equal(t, []string{moreKeys, "[pressed 12]"}, transcriptLines(w.segments))
 }
+
+func TestFinalTranscriptIsOrderedByStart(t *testing.T) {
+	t.Parallel()
+	at := 6600 * time.Millisecond
+	tr := newTranscript(func() time.Duration { return at }, nil)
+	tr.add(agent, "Are you there?")
+	tr.addWords(speech.RecognitionResult{Text: "yes", Confidence: 0.9}, 6120*time.Millisecond, 6400*time.Millisecond, false)
+	assert.Equal(t, []domain.Segment{
+		{Index: 0, Speaker: caller, Text: "yes", Confidence: 0.9, StartMs: 6120, EndMs: 6400},
+		{Index: 1, Speaker: agent, Text: "Are you there?", Confidence: 1, StartMs: 6600, EndMs: 6600},
+	}, tr.byStart())
+}
