@@ -178,8 +178,9 @@ type State struct {
 	interruptible   bool        // a key may interrupt the prompt
 	round           int         // number of the current model request or action
 	exchange        modelConversation
-	history         []Message // history for the model
-	realtime        bool      // a realtime engine conducts converse nodes
+	history         []Message      // history for the model
+	realtime        bool           // a realtime engine conducts converse nodes
+	offered         map[string]int // index of the current item by the ID of the offer node
 }
 
 // graph is a pathway with its nodes and edges indexed for Step. It is immutable.
@@ -189,6 +190,7 @@ type graph struct {
 	edges        map[string][]domain.Edge
 	usesModel    bool     // a language model is needed
 	destinations []string // names of transfer destinations
+	languages    []string // languages in which the caller may speak
 }
 
 // New returns the state before the start of a conversation. variables holds built-in variables and the data of the
@@ -207,7 +209,7 @@ func New(script domain.Script, variables map[string]string) State {
 	for _, e := range script.Pathway.Edges {
 		p.edges[e.From] = append(p.edges[e.From], e)
 	}
-	p.usesModel = UsesModel(&script.Pathway)
+	p.usesModel, p.languages = UsesModel(&script.Pathway), SpeechLanguages(&script)
 	for _, d := range script.Transfer.Destinations {
 		p.destinations = append(p.destinations, d.Name)
 	}
@@ -298,7 +300,7 @@ func (s State) NeedsSpeech() bool {
 	if n == nil || s.phase != collecting && s.phase != confirming && s.phase != speaking && s.phase != listening {
 		return false
 	}
-	keys := n.Type == domain.NodeCollect && n.Input != "speech"
+	keys := isQuestion(n) && n.Input != "speech"
 	return !keys && (acceptsSpeech(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.graph.edges[s.node]), s.graph.edges[anyNode]...), func(e domain.Edge) bool {
 		return e.When.Type == domain.EdgeDTMF
 	})
@@ -329,7 +331,7 @@ func (s State) IsSecretInput() bool {
 // IsQuestion reports whether the current node asks the caller for an answer in words or keys.
 func (s State) IsQuestion() bool {
 	n := s.graph.nodes[s.node]
-	return n != nil && n.Type == domain.NodeCollect
+	return n != nil && isQuestion(n)
 }
 
 // UpcomingTexts returns the texts that may be spoken next, so that speech can be synthesized in advance. Secret
@@ -347,11 +349,11 @@ func (s State) UpcomingTexts() []string {
 	}
 	for _, e := range s.graph.edges[s.node] {
 		if n := s.graph.nodes[e.To]; n != nil && !n.Sensitive && n.Type != domain.NodeConverse && (n.Set == nil || n.Set.Language == "") {
-			add(n.Prompt)
+			add(s.withItem(n, n.Prompt))
 		}
 	}
 	if n := s.graph.nodes[s.node]; n != nil && !n.Sensitive && s.tries < n.Retries {
-		add(n.RetryPrompt)
+		add(s.withItem(n, n.RetryPrompt))
 	}
 	return texts
 }

@@ -70,7 +70,7 @@ func Validate(p *domain.Pathway) error {
 	for i := range p.Edges {
 		v.checkEdge(i, &p.Edges[i])
 	}
-	v.checkCollectEdges()
+	v.checkQuestionEdges()
 	v.checkTexts()
 	if len(v.problems) > maxProblems {
 		v.problems = v.problems[:maxProblems]
@@ -123,6 +123,7 @@ type validation struct {
 	problems       domain.Problems
 	nodes          map[string]*domain.Node
 	knownVariables map[string]bool // variables that texts may use without a fallback
+	inOffer        bool            // the text belongs to an offer node, which has the variable item
 }
 
 func (v *validation) addProblem(param, format string, args ...any) {
@@ -190,8 +191,8 @@ func (v *validation) checkNode(i int, n *domain.Node) {
 	}
 	if utf8.RuneCountInString(n.RetryPrompt) > MaxPrompt {
 		v.addProblem(at+".retry_prompt", "has more than %d characters", MaxPrompt)
-	} else if n.RetryPrompt != "" && n.Type != domain.NodeCollect {
-		v.addProblem(at+".retry_prompt", "is for collect nodes, which ask again")
+	} else if n.RetryPrompt != "" && !isQuestion(n) {
+		v.addProblem(at+".retry_prompt", "is for collect and offer nodes, which ask again")
 	}
 	switch n.Type {
 	case domain.NodeSay:
@@ -212,9 +213,11 @@ func (v *validation) checkNode(i int, n *domain.Node) {
 		v.checkOutcome(at+".outcome", n.Outcome)
 	case domain.NodeConverse, domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
 		v.checkActionNode(at, n)
+	case domain.NodeOffer:
+		v.checkOffer(at, n)
 	case domain.NodeCondition:
 	default:
-		v.addProblem(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
+		v.addProblem(at+".type", "%q is no type; the types are say, collect, offer, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
 	}
 	if utf8.RuneCountInString(n.Notes) > MaxNotes {
 		v.addProblem(at+".notes", "has more than %d characters", MaxNotes)
@@ -275,23 +278,9 @@ func (v *validation) checkAssign(at string, s *domain.Assign) {
 }
 
 func (v *validation) checkCollect(at string, n *domain.Node) {
-	if !slices.Contains([]string{"", "dtmf", "speech", "both"}, n.Input) {
-		v.addProblem(at+".input", "%q is none of dtmf, speech and both", n.Input)
-	}
-	if n.SaveAs != "" {
-		if !variableName.MatchString(n.SaveAs) {
-			v.addProblem(at+".save_as", "%q is not a valid name: letters, digits and _, not beginning with a digit", n.SaveAs)
-		}
-		v.knownVariables[n.SaveAs] = true
-	}
+	v.checkAnswer(at, n)
 	if n.Length < 0 || n.Length > MaxDigits {
 		v.addProblem(at+".length", "must be between 1 and %d", MaxDigits)
-	}
-	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
-		v.addProblem(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
-	}
-	if n.Retries < 0 || n.Retries > MaxRetries {
-		v.addProblem(at+".retries", "must be between 0 and %d", MaxRetries)
 	}
 	if len(n.Values) > MaxNodes {
 		v.addProblem(at+".values", "has %d entries; %d at most", len(n.Values), MaxNodes)
@@ -308,6 +297,25 @@ func (v *validation) checkCollect(at string, n *domain.Node) {
 		case len(value) > lengthOf(n):
 			v.addProblem(param, "%q is longer than length %d", value, lengthOf(n))
 		}
+	}
+}
+
+// checkAnswer validates how a collect or offer node takes the answer of the caller.
+func (v *validation) checkAnswer(at string, n *domain.Node) {
+	if !slices.Contains([]string{"", "dtmf", "speech", "both"}, n.Input) {
+		v.addProblem(at+".input", "%q is none of dtmf, speech and both", n.Input)
+	}
+	if n.SaveAs != "" {
+		if !variableName.MatchString(n.SaveAs) {
+			v.addProblem(at+".save_as", "%q is not a valid name: letters, digits and _, not beginning with a digit", n.SaveAs)
+		}
+		v.knownVariables[n.SaveAs] = true
+	}
+	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
+		v.addProblem(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
+	}
+	if n.Retries < 0 || n.Retries > MaxRetries {
+		v.addProblem(at+".retries", "must be between 0 and %d", MaxRetries)
 	}
 }
 
@@ -360,14 +368,17 @@ func (v *validation) checkEdge(i int, e *domain.Edge) {
 	}
 }
 
-// checkCollectEdges adds a problem for each collect node that no edge leaves.
-func (v *validation) checkCollectEdges() {
+// checkQuestionEdges adds a problem for each collect and offer node whose answer leads nowhere.
+func (v *validation) checkQuestionEdges() {
 	leads := make(map[string]bool)
 	for _, e := range v.p.Edges {
 		leads[e.From] = true
 	}
-	for i, n := range v.p.Nodes {
-		if n.Type == domain.NodeCollect && !leads[n.ID] {
+	for i := range v.p.Nodes {
+		switch n := &v.p.Nodes[i]; {
+		case n.Type == domain.NodeOffer:
+			v.checkOfferEdges(fmt.Sprintf("nodes[%d]", i), n)
+		case n.Type == domain.NodeCollect && !leads[n.ID]:
 			v.addProblem(fmt.Sprintf("nodes[%d]", i), "node %q collects, but no edge leads away from it", n.ID)
 		}
 	}
@@ -377,8 +388,12 @@ func (v *validation) checkCollectEdges() {
 func (v *validation) checkTexts() {
 	for i, n := range v.p.Nodes {
 		at := fmt.Sprintf("nodes[%d]", i)
+		v.inOffer = n.Type == domain.NodeOffer
 		v.checkPlaceholders(at+".prompt", n.Prompt)
 		v.checkPlaceholders(at+".retry_prompt", n.RetryPrompt)
+		if v.inOffer = false; listPath.MatchString(n.List) && !v.isKnown(n.List) {
+			v.addProblem(at+".list", "%q is neither declared nor the save_as of a node before", n.List)
+		}
 		v.checkPlaceholders(at+".digits", n.Digits)
 		v.checkPlaceholders(at+".notes", n.Notes)
 		v.checkPlaceholders(at+".destination", n.Destination)
@@ -397,12 +412,17 @@ func (v *validation) checkTexts() {
 	}
 }
 
+// isKnown reports whether texts may use a variable, or a field of a variable, without a fallback.
+func (v *validation) isKnown(name string) bool {
+	return v.knownVariables[name] || v.knownVariables[variableOf(name)] || v.inOffer && variableOf(name) == itemVariable
+}
+
 func (v *validation) checkPlaceholders(param, text string) {
 	for _, p := range placeholdersIn(text) {
 		switch {
 		case p.name == "" || strings.ContainsAny(p.name, "{}"):
 			v.addProblem(param, "{{%s}} names no variable", p.name)
-		case !p.hasFallback && !v.knownVariables[p.name] && !v.knownVariables[variableOf(p.name)]:
+		case !p.hasFallback && !v.isKnown(p.name):
 			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", p.name)
 		}
 		if p.hasSayAs && !isSayAsForm(p.sayAs) {

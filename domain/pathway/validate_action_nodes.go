@@ -160,7 +160,7 @@ func MissingCapabilities(p *domain.Pathway, has Capabilities) []domain.Detail {
 	for i := range p.Nodes {
 		if missing := words.missingForNode(&p.Nodes[i], has); missing != "" {
 			at := "type"
-			if p.Nodes[i].Type == domain.NodeCollect {
+			if isQuestion(&p.Nodes[i]) {
 				at = "input"
 			}
 			out.Add(fmt.Sprintf("nodes[%d].%s", i, at), domain.CodeNoEngine, "%s, and none is configured here", missing)
@@ -205,6 +205,10 @@ func (p *graph) missingForNode(n *domain.Node, has Capabilities) string {
 		return deaf()
 	case domain.NodeCollect:
 		if acceptsSpeech(n) {
+			return deaf()
+		}
+	case domain.NodeOffer:
+		if n.Input == "speech" || n.Input == "both" { // by default the keys are enough
 			return deaf()
 		}
 	case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
