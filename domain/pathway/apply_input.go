@@ -183,7 +183,7 @@ func (w *stepper) setVariable(name, value string, secret bool) {
 		delete(shown, name)
 	} else {
 		delete(hidden, name)
-		shown[name] = value
+		shown[name] = truncateText(value)
 	}
 	w.s.shown, w.s.secret = shown, hidden
 	w.restartOffers(name)

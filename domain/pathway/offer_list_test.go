@@ -58,13 +58,7 @@ func offerSession(language, free string, taken ...string) (*pathway.TextSession,
 
 // saidIn returns the texts of the agent in commands, as the transcript shows them.
 func saidIn(commands []pathway.Command) string {
-	var all []string
-	for _, c := range commands {
-		if say, ok := c.(pathway.Say); ok {
-			all = append(all, say.Shown)
-		}
-	}
-	return strings.Join(all, " ")
+	return strings.Join(spokenTexts(commands), " ")
 }
 
 func TestOfferSpeaksItemsUntilOneIsTaken(t *testing.T) {

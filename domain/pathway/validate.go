@@ -72,6 +72,7 @@ func Validate(p *domain.Pathway) error {
 	}
 	v.checkQuestionEdges()
 	v.checkTexts()
+	v.checkResultFields()
 	if len(v.problems) > maxProblems {
 		v.problems = v.problems[:maxProblems]
 	}
@@ -91,7 +92,8 @@ func countPhrases(p *domain.Pathway) (n int) {
 	return n
 }
 
-// Warnings returns problems that do not make a pathway invalid: nodes that no path from the start reaches.
+// Warnings returns problems that do not make a pathway invalid: nodes that no path from the start reaches, whole results
+// that are read aloud, and offers that end the call if the caller takes nothing.
 func Warnings(p *domain.Pathway) []domain.Detail {
 	reached := map[string]bool{p.Start: true}
 	next := []string{p.Start}
@@ -114,16 +116,22 @@ func Warnings(p *domain.Pathway) []domain.Detail {
 		if !reached[n.ID] {
 			warnings.Add(fmt.Sprintf("nodes[%d]", i), "unreachable", "no edge leads to node %q", n.ID)
 		}
+		if n.Type == domain.NodeOffer && !slices.ContainsFunc(p.Edges, func(e domain.Edge) bool {
+			return (e.From == n.ID || e.From == anyNode) && e.When.Type == domain.EdgeElse
+		}) {
+			warnings.Add(fmt.Sprintf("nodes[%d]", i), "no_else", "the call ends if the caller takes no item of node %q; add an edge of type else", n.ID)
+		}
 	}
-	return warnings
+	return append(warnings, (&validation{p: p}).spokenResults()...)
 }
 
 type validation struct {
 	p              *domain.Pathway
 	problems       domain.Problems
 	nodes          map[string]*domain.Node
-	knownVariables map[string]bool // variables that texts may use without a fallback
-	inOffer        bool            // the text belongs to an offer node, which has the variable item
+	knownVariables map[string]bool         // variables that texts may use without a fallback
+	shapes         map[string]*resultShape // what is known of the results in variables
+	inOffer        bool                    // the text belongs to an offer node, which has the variable item
 }
 
 func (v *validation) addProblem(param, format string, args ...any) {
@@ -384,30 +392,43 @@ func (v *validation) checkQuestionEdges() {
 	}
 }
 
-// checkTexts adds a problem for each placeholder without a fallback that refers to an unknown variable.
-func (v *validation) checkTexts() {
-	for i, n := range v.p.Nodes {
-		at := fmt.Sprintf("nodes[%d]", i)
-		v.inOffer = n.Type == domain.NodeOffer
-		v.checkPlaceholders(at+".prompt", n.Prompt)
-		v.checkPlaceholders(at+".retry_prompt", n.RetryPrompt)
-		if v.inOffer = false; listPath.MatchString(n.List) && !v.isKnown(n.List) {
-			v.addProblem(at+".list", "%q is neither declared nor the save_as of a node before", n.List)
-		}
-		v.checkPlaceholders(at+".digits", n.Digits)
-		v.checkPlaceholders(at+".notes", n.Notes)
-		v.checkPlaceholders(at+".destination", n.Destination)
-		v.checkPlaceholders(at+".summary", n.Summary)
-		v.checkPlaceholders(at+".body", n.Body)
-		for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
-			v.checkPlaceholders(at+".arguments."+name, n.Arguments[name])
-		}
-		if n.Set == nil {
-			continue
-		}
-		v.checkPlaceholders(at+".set.notes", n.Set.Notes)
+// nodeText is a text of a node whose placeholders are replaced.
+type nodeText struct {
+	param, text string
+	spoken      bool
+}
+
+// textsOf returns the texts of a node whose placeholders are replaced.
+func textsOf(n *domain.Node) []nodeText {
+	speaks := n.Type != domain.NodeConverse // its prompt is for the model
+	texts := []nodeText{
+		{"prompt", n.Prompt, speaks}, {"retry_prompt", n.RetryPrompt, speaks}, {"digits", n.Digits, false}, {"notes", n.Notes, false},
+		{"destination", n.Destination, false}, {"summary", n.Summary, true}, {"body", n.Body, false},
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
+		texts = append(texts, nodeText{param: "arguments." + name, text: n.Arguments[name]})
+	}
+	if n.Set != nil {
+		texts = append(texts, nodeText{param: "set.notes", text: n.Set.Notes})
 		for _, name := range slices.Sorted(maps.Keys(n.Set.Variables)) {
-			v.checkPlaceholders(at+".set.variables."+name, n.Set.Variables[name])
+			texts = append(texts, nodeText{param: "set.variables." + name, text: n.Set.Variables[name]})
+		}
+	}
+	return texts
+}
+
+// checkTexts adds a problem for each placeholder without a fallback, and each offered list, that refers to an unknown
+// variable.
+func (v *validation) checkTexts() {
+	for i := range v.p.Nodes {
+		n := &v.p.Nodes[i]
+		at := fmt.Sprintf("nodes[%d].", i)
+		for _, t := range textsOf(n) {
+			v.inOffer = n.Type == domain.NodeOffer && t.spoken
+			v.checkPlaceholders(at+t.param, t.text)
+		}
+		if v.inOffer = false; listPath.MatchString(n.List) && !v.isKnown(n.List) {
+			v.addProblem(at+"list", "%q is neither declared nor the save_as of a node", n.List)
 		}
 	}
 }

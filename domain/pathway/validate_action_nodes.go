@@ -298,11 +298,12 @@ func (w *stepper) requestAction(n *domain.Node) {
 		return filled, shown
 	}
 	a.Text, kept.Text = fill(n.Body)
-	if len(n.Arguments) > 0 {
+	arguments := w.argumentsOf(n)
+	if len(arguments) > 0 {
 		a.Arguments, kept.Arguments = make(map[string]string), make(map[string]string)
 	}
-	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
-		a.Arguments[name], kept.Arguments[name] = fill(n.Arguments[name])
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		a.Arguments[name], kept.Arguments[name] = fill(arguments[name])
 	}
 	if secret {
 		a.Record = &kept
@@ -313,13 +314,27 @@ func (w *stepper) requestAction(n *domain.Node) {
 	w.emit(a)
 }
 
+// argumentsOf returns the arguments of an action node. An appointment that the node books carries the name of the contact,
+// unless the node gives another name.
+func (w *stepper) argumentsOf(n *domain.Node) map[string]string {
+	if n.Type != domain.NodeAppointment || n.Action != "book" || n.Arguments["name"] != "" || strings.TrimSpace(w.s.values["name"]) == "" {
+		return n.Arguments
+	}
+	arguments := maps.Clone(n.Arguments)
+	if arguments == nil {
+		arguments = make(map[string]string)
+	}
+	arguments["name"] = "{{name}}"
+	return arguments
+}
+
 // leaveActionNode follows the edge for the result of the node's action after the action has ended.
 func (w *stepper) leaveActionNode(n *domain.Node, in ActionEnded) {
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
-	if in.OK {
+	if in.OK && len(in.Result) <= MaxResultBytes {
 		order = []domain.EdgeType{domain.EdgeExpr, domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}
 		if n.SaveAs != "" && in.Result != "" {
-			w.setVariable(n.SaveAs, truncateText(in.Result), n.Sensitive)
+			w.setVariable(n.SaveAs, in.Result, n.Sensitive)
 			w.emit(UpdateResult{w.s.Result()})
 		}
 	}
