@@ -164,13 +164,14 @@ const (
 	NodeAppointment NodeType = "appointment"
 	NodeSMS         NodeType = "sms"
 	NodeAgent       NodeType = "agent"
+	NodeOffer       NodeType = "offer"
 )
 
 // Values returns the types of a pathway node.
 func (NodeType) Values() []string {
 	return values(
 		NodeSay, NodeCollect, NodeDTMF, NodeEnd, NodeTransfer, NodeConverse, NodeCondition, NodeTool,
-		NodeAppointment, NodeSMS, NodeAgent,
+		NodeAppointment, NodeSMS, NodeAgent, NodeOffer,
 	)
 }
 
@@ -212,13 +213,14 @@ type Node struct {
 	Prompt         string       `json:"prompt,omitempty"`
 	Interruptible  *bool        `json:"interruptible,omitempty"` // a key press may interrupt the prompt. Default: true.
 	TurnTaking     *TurnTaking  `json:"turn_taking,omitempty"`   // without Interruptible. Default: the settings of the agent.
-	Input          string       `json:"input,omitempty"`         // collect: dtmf, speech or both
+	Input          string       `json:"input,omitempty"`         // collect, offer: dtmf, speech or both. Default of an offer: both, where speech is recognized.
 	SaveAs         string       `json:"save_as,omitempty"`
 	Values         []string     `json:"values,omitempty"` // collect: accepted inputs; any other input counts as no input
 	Length         int          `json:"length,omitempty"` // collect: number of digits. Default: 1.
 	TimeoutSeconds float64      `json:"timeout_seconds,omitempty"`
 	Retries        int          `json:"retries,omitempty"`
-	RetryPrompt    string       `json:"retry_prompt,omitempty"` // collect: prompt of the second and later tries
+	RetryPrompt    string       `json:"retry_prompt,omitempty"` // collect, offer: prompt of the second and later tries
+	List           string       `json:"list,omitempty"`         // offer: variable that holds the list, or a field of a result
 	Sensitive      bool         `json:"sensitive,omitempty"`
 	Digits         string       `json:"digits,omitempty"`      // dtmf: digits to send
 	Outcome        Outcome      `json:"outcome,omitempty"`     // end

@@ -64,10 +64,12 @@ type ModelResponse struct {
 	Failovers []Fault // engines that failed and were replaced by others
 }
 
-// ToolResult is the result of a tool call. Text is JSON or plain text.
+// ToolResult is the result of a tool call. Text is JSON or plain text. Name is the name of the workspace's tool, or "" for
+// other actions.
 type ToolResult struct {
 	OK   bool
 	Text string
+	Name string
 }
 
 // ActionPerformed reports to the call actor that the agent has performed an action.

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -79,11 +80,11 @@ func (c *Conversation) onToolDone(ctx actor.Context, m toolDone) {
 		return
 	}
 	d := m.act
-	name := d.Name
+	name := cmp.Or(m.result.Name, d.Name)
 	if name == "" {
 		name = string(d.Type)
 		if d.Type == domain.NodeTool {
-			name = d.Target
+			name = d.Target // the tool was deleted, or was not called
 		}
 	}
 	event := ActionPerformed{Action: name, Arguments: shownArguments(d, c.cfg.Redact), Result: shownResult(m.result, c.cfg.Redact), Duration: m.took}

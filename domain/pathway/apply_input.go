@@ -135,6 +135,8 @@ func (w *stepper) enterNode(id string) {
 		w.startConversing(n)
 	case domain.NodeCondition:
 		w.followCondition()
+	case domain.NodeOffer:
+		w.offerItem(n)
 	default:
 		w.endConversation("", "", "unknown_node_type")
 	}
@@ -185,9 +187,10 @@ func (w *stepper) setVariable(name, value string, secret bool) {
 		delete(shown, name)
 	} else {
 		delete(hidden, name)
-		shown[name] = value
+		shown[name] = truncateText(value)
 	}
 	w.s.shown, w.s.secret = shown, hidden
+	w.restartOffers(name)
 }
 
 // speakPrompt speaks the prompt of a node. If the prompt is empty, or the caller has already pressed a key, the node
@@ -199,6 +202,7 @@ func (w *stepper) speakPrompt(n *domain.Node, next phase) {
 	if w.s.tries > 0 && n.RetryPrompt != "" {
 		prompt = n.RetryPrompt
 	}
+	prompt = w.s.withItem(n, prompt)
 	text, missing := fillSpoken(prompt, w.s.values)
 	for _, name := range missing {
 		w.emit(MissingVariable{Node: n.ID, Name: name})
@@ -239,7 +243,7 @@ func (w *stepper) handlePromptDone() {
 	case speaking:
 		w.s.interruptible = false
 		switch n.Type { //nolint:exhaustive // the others go on at once
-		case domain.NodeCollect:
+		case domain.NodeCollect, domain.NodeOffer:
 			w.collectInput(n)
 			return
 		case domain.NodeTransfer:
@@ -320,7 +324,7 @@ func (w *stepper) handleKeyDuringPrompt(n *domain.Node, key byte) {
 		w.bufferKey(key)
 		return
 	}
-	if n.Type == domain.NodeCollect {
+	if isQuestion(n) {
 		w.stopPrompt()
 		w.s.interruptible = false
 		w.bufferKey(key)
@@ -372,6 +376,10 @@ func (w *stepper) addKey(n *domain.Node, key byte) bool {
 // completeInput evaluates the keys that the caller entered at a collect node.
 func (w *stepper) completeInput(n *domain.Node) {
 	got := w.s.enteredKeys
+	if n.Type == domain.NodeOffer {
+		w.answerOffer(n, got)
+		return
+	}
 	if to, ok := w.findKeyEdgeFrom(anyNode, got); ok {
 		if _, own := w.findKeyEdgeFrom(n.ID, got); !own {
 			w.enterNode(to)
@@ -411,6 +419,9 @@ func (w *stepper) retryOrLeave(why domain.EdgeType) {
 	order := []domain.EdgeType{domain.EdgeElse, domain.EdgeTimeout, domain.EdgeAlways}
 	if why == domain.EdgeTimeout {
 		order = []domain.EdgeType{domain.EdgeTimeout, domain.EdgeElse, domain.EdgeAlways}
+	}
+	if n.Type == domain.NodeOffer {
+		order = order[:2] // always is for the chosen item
 	}
 	if why == domain.EdgeTimeout {
 		w.leaveSilentNode(order...)

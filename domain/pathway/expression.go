@@ -289,7 +289,7 @@ func (v *validation) checkExpression(param, text string) {
 		return
 	}
 	for _, name := range names {
-		if !v.knownVariables[name] && !v.knownVariables[variableOf(name)] {
+		if !v.isKnown(name) {
 			v.addProblem(param, "%q is neither declared nor built in", name)
 		}
 	}

@@ -66,7 +66,7 @@ func (w *stepper) continueAfterGoodbye(n *domain.Node, in Utterance) bool {
 	}
 	w.cancelAnswer()
 	w.s.tries = 0
-	if n.Type == domain.NodeCollect {
+	if isQuestion(n) {
 		w.s.phase = collecting
 		w.evaluateSpeech(n, in)
 		return true

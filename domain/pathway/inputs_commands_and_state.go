@@ -186,11 +186,12 @@ type State struct {
 	interruptible   bool        // a key may interrupt the prompt
 	round           int         // number of the current model request or action
 	exchange        modelConversation
-	history         []Message // history for the model
-	answers         int       // answers of the model in the call so far
-	heard           string    // the heard part of the text being spoken
-	hasHeard        bool      // heard is known
-	realtime        bool      // a realtime engine conducts converse nodes
+	history         []Message      // history for the model
+	answers         int            // answers of the model in the call so far
+	heard           string         // the heard part of the text being spoken
+	hasHeard        bool           // heard is known
+	realtime        bool           // a realtime engine conducts converse nodes
+	offered         map[string]int // index of the current item by the ID of the offer node
 }
 
 // graph is a pathway with its nodes and edges indexed for Step. It is immutable.
@@ -201,6 +202,7 @@ type graph struct {
 	usesModel    bool     // a language model is needed
 	maxAnswers   int      // of the model in the call
 	destinations []string // names of transfer destinations
+	languages    []string // languages in which the caller may speak
 }
 
 // New returns the state before the start of a conversation. variables holds built-in variables and the data of the
@@ -220,7 +222,7 @@ func New(script domain.Script, variables map[string]string) State {
 		p.edges[e.From] = append(p.edges[e.From], e)
 	}
 	p.maxAnswers = cmp.Or(script.Limits.MaxTurns, domain.DefaultMaxTurns)
-	p.usesModel = UsesModel(&script.Pathway)
+	p.usesModel, p.languages = UsesModel(&script.Pathway), SpeechLanguages(&script)
 	for _, d := range script.Transfer.Destinations {
 		p.destinations = append(p.destinations, d.Name)
 	}
@@ -319,7 +321,7 @@ func (s State) NeedsSpeech() bool {
 	if n == nil || s.phase != collecting && s.phase != confirming && s.phase != speaking && s.phase != listening {
 		return false
 	}
-	keys := n.Type == domain.NodeCollect && n.Input != "speech"
+	keys := isQuestion(n) && n.Input != "speech"
 	return !keys && (acceptsSpeech(n) || n.Type == domain.NodeConverse) && !slices.ContainsFunc(append(slices.Clip(s.graph.edges[s.node]), s.graph.edges[anyNode]...), func(e domain.Edge) bool {
 		return e.When.Type == domain.EdgeDTMF
 	})
@@ -350,7 +352,7 @@ func (s State) IsSecretInput() bool {
 // IsQuestion reports whether the current node asks the caller for an answer in words or keys.
 func (s State) IsQuestion() bool {
 	n := s.graph.nodes[s.node]
-	return n != nil && n.Type == domain.NodeCollect
+	return n != nil && isQuestion(n)
 }
 
 // UpcomingTexts returns the texts that may be spoken next, so that speech can be synthesized in advance. Secret
@@ -368,11 +370,11 @@ func (s State) UpcomingTexts() []string {
 	}
 	for _, e := range s.graph.edges[s.node] {
 		if n := s.graph.nodes[e.To]; n != nil && !n.Sensitive && n.Type != domain.NodeConverse && (n.Set == nil || n.Set.Language == "") {
-			add(n.Prompt)
+			add(s.withItem(n, n.Prompt))
 		}
 	}
 	if n := s.graph.nodes[s.node]; n != nil && !n.Sensitive && s.tries < n.Retries {
-		add(n.RetryPrompt)
+		add(s.withItem(n, n.RetryPrompt))
 	}
 	return texts
 }

@@ -384,7 +384,7 @@ func (w *stepper) requestChoice(n *domain.Node, in Utterance) bool {
 	w.s.phase = thinking
 	w.s.round++
 	w.s.exchange = modelConversation{awaitsAnswer: true, choosing: true, choiceInput: in}
-	prompt, _ := w.s.shownText(n.Prompt)
+	prompt, _ := w.s.shownText(w.s.withItem(n, n.Prompt))
 	w.emit(ModelRequest{Round: w.s.round, Node: n.ID, Prompt: prompt, History: w.s.history, Offers: offers, Choose: true})
 	return true
 }
@@ -397,7 +397,7 @@ func (w *stepper) handleChoice(n *domain.Node, in ModelAnswered) {
 	for i := range in.Calls {
 		for _, o := range w.s.graph.edgeOffers(n) {
 			if o.Name == in.Calls[i].Name {
-				if n.SaveAs != "" {
+				if n.SaveAs != "" && n.Type != domain.NodeOffer {
 					w.setVariable(n.SaveAs, heard.Text, n.Sensitive)
 				}
 				w.reportIntent(n, o)

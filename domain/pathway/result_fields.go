@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// MaxResultBytes limits the result of an action whose fields are read. An action with a longer result fails.
+const MaxResultBytes = 64 << 10
+
 // valueOf returns the value of a variable, or of a field of a variable that holds a JSON text, such as the result of a
 // tool: "order.items.0.name" is the name of the first item of the variable order. Objects and lists are JSON texts. ok is
 // false if there is no such variable or field.

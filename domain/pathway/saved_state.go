@@ -27,6 +27,7 @@ type SavedState struct {
 	Answers   int               `json:"answers,omitempty"`
 	History   []Message         `json:"history,omitempty"`
 	WasActing bool              `json:"was_acting,omitempty"`
+	Offered   map[string]int    `json:"offered,omitempty"` // index of the current item by the ID of the offer node
 }
 
 // phaseNames are the names of the conversation phases in SavedState.
@@ -44,7 +45,7 @@ func (s State) Save(redact *domain.Redactor) (SavedState, bool) {
 	out := SavedState{
 		Node: s.node, Phase: phaseNames[s.phase], Language: s.language, Values: redact.RedactMap(maps.Clone(s.values)), Shown: redact.RedactMap(maps.Clone(s.shown)), Outcome: s.outcome,
 		Notes: redact.RedactText(s.notes), Intent: s.intent, Tries: s.tries, Entered: s.entered, Idle: s.nodesSinceInput, Round: s.round,
-		Turns: s.exchange.turns, Answers: s.answers, History: slices.Clone(s.history), WasActing: s.exchange.pendingActions > 0,
+		Turns: s.exchange.turns, Answers: s.answers, History: slices.Clone(s.history), WasActing: s.exchange.pendingActions > 0, Offered: maps.Clone(s.offered),
 	}
 	for i := range out.History {
 		m := &out.History[i]
@@ -76,7 +77,7 @@ func Restore(script domain.Script, in SavedState) (State, bool) {
 	}
 	s.node, s.shown, s.outcome, s.notes, s.intent = in.Node, in.Shown, in.Outcome, in.Notes, in.Intent
 	s.tries, s.entered, s.nodesSinceInput, s.round, s.history, s.answers = in.Tries, in.Entered, in.Idle, in.Round+1, in.History, in.Answers
-	s.exchange = modelConversation{turns: in.Turns}
+	s.exchange, s.offered = modelConversation{turns: in.Turns}, in.Offered
 	if in.Language != "" {
 		s.language, s.english = in.Language, IsEnglish(in.Language)
 	}
@@ -114,11 +115,16 @@ type StateMark struct {
 	node                                   string
 	phase                                  phase
 	tries, entered, round, shown, messages int
+	offered                                int // sum of the indexes
 }
 
 // Mark returns the StateMark of the state.
 func (s State) Mark() StateMark {
-	return StateMark{s.node, s.phase, s.tries, s.entered, s.round, len(s.shown), len(s.history)}
+	m := StateMark{node: s.node, phase: s.phase, tries: s.tries, entered: s.entered, round: s.round, shown: len(s.shown), messages: len(s.history)}
+	for _, item := range s.offered {
+		m.offered += item
+	}
+	return m
 }
 
 // Language returns the language of the conversation.

@@ -100,9 +100,9 @@ func normalizeWords(text string) string {
 	return strings.Join(words, " ")
 }
 
-// acceptsSpeech reports whether a collect node accepts speech.
+// acceptsSpeech reports whether a collect or offer node accepts speech.
 func acceptsSpeech(n *domain.Node) bool {
-	return n.Type == domain.NodeCollect && (n.Input == "speech" || n.Input == "both")
+	return n.Type == domain.NodeCollect && (n.Input == "speech" || n.Input == "both") || n.Type == domain.NodeOffer && n.Input != "dtmf"
 }
 
 // UsesSpeech reports whether a pathway needs speech recognition.
@@ -137,6 +137,9 @@ func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 		}
 	}
 	intents(n.ID)
+	if n.Type == domain.NodeOffer && acceptsSpeech(n) {
+		p.addOfferChoices(add)
+	}
 	for _, value := range p.spokenKeys(n) {
 		add(phraseMatch{key: value}, keyWords(value)...)
 	}
@@ -160,7 +163,7 @@ func (p *graph) spokenKeys(n *domain.Node) []string {
 	}
 	named := slices.Clone(n.Values)
 	for _, e := range p.edges[n.ID] {
-		if n.Input == "both" && e.When.Type == domain.EdgeDTMF {
+		if n.Input != "speech" && e.When.Type == domain.EdgeDTMF {
 			named = append(named, e.When.Digits)
 		}
 	}
@@ -179,6 +182,9 @@ func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
 		if c := &all[i]; c.match.length > best.length && strings.Contains(said, " "+c.phrase+" ") {
 			best = c.match
 		}
+	}
+	if n.Type == domain.NodeOffer {
+		best = preferRefusal(said, all, best)
 	}
 	if n.Type == domain.NodeConverse && best.to == "" {
 		return phraseMatch{}, false // other phrases of a converse node only support recognition
@@ -401,7 +407,7 @@ func (w *stepper) applyMatch(n *domain.Node, m phraseMatch, in Utterance) {
 	if m.intent != "" {
 		w.s.intent = m.intent
 	}
-	if n.SaveAs != "" {
+	if n.SaveAs != "" && n.Type != domain.NodeOffer {
 		w.setVariable(n.SaveAs, m.phrase, n.Sensitive)
 	}
 	if m.intent != "" || n.SaveAs != "" {

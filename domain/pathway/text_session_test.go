@@ -1,6 +1,7 @@
 package pathway_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -203,5 +204,42 @@ func TestReplayAssumesZerosForRedactedDigits(t *testing.T) {
 		assert.True(t, lines[2].IsSame(), "%+v", lines[2])
 		assert.Equal(t, "It was [redacted], here is [redacted].", lines[2].Now)
 		assert.Equal(t, "000000", state.Result().Variables["pin"])
+	}
+}
+
+func TestBookingCarriesNameOfContact(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]map[string]string{"": {"name": "Ada"}, "{{other}}": {"name": "Eve"}} {
+		node := domain.Node{ID: "book", Type: domain.NodeAppointment, Action: "book"}
+		if given != "" {
+			node.Arguments = map[string]string{"name": given}
+		}
+		p := domain.Pathway{Start: "book", Nodes: []domain.Node{node}}
+		_, got := pathway.Step(pathway.New(domain.Script{Pathway: p}, map[string]string{"name": "Ada", "other": "Eve"}), pathway.Started{})
+		assert.Equal(t, want, got[0].(pathway.ActionRequest).Arguments, given)
+		assert.Len(t, p.Nodes[0].Arguments, len(node.Arguments), "the pathway is not changed")
+	}
+	for _, n := range []domain.Node{{ID: "a", Type: domain.NodeAppointment, Action: "availability"}, {ID: "a", Type: domain.NodeTool}} {
+		_, got := pathway.Step(pathway.New(domain.Script{Pathway: domain.Pathway{Start: "a", Nodes: []domain.Node{n}}}, map[string]string{"name": "Ada"}), pathway.Started{})
+		assert.Empty(t, got[0].(pathway.ActionRequest).Arguments)
+	}
+}
+
+func TestFieldsOfLongResultsAreRead(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Start: "ask",
+		Nodes: []domain.Node{{ID: "ask", Type: domain.NodeTool, SaveAs: "order"}, {ID: "tell", Type: domain.NodeEnd, Prompt: "{{order.eta}}"}, {ID: "failed", Type: domain.NodeEnd, Prompt: "Failed."}},
+		Edges: []domain.Edge{edge("ask", "tell", domain.EdgeSuccess), edge("ask", "failed", domain.EdgeFailure)},
+	}
+	for size, want := range map[int]string{9000: "Tuesday", pathway.MaxResultBytes: "Tuesday", pathway.MaxResultBytes + 1: "Failed."} {
+		result := `{"items":"` + strings.Repeat("x", size-len(`{"items":"","eta":"Tuesday"}`)) + `","eta":"Tuesday"}`
+		require.Len(t, result, size)
+		s := &pathway.TextSession{State: pathway.New(domain.Script{Pathway: p}, nil)}
+		s.RunAction = func(a pathway.ActionRequest) pathway.ActionEnded {
+			return pathway.ActionEnded{Round: a.Round, OK: true, Result: result}
+		}
+		assert.Equal(t, want, saidIn(s.StartSession()), size)
+		assert.LessOrEqual(t, len(s.State.Result().Variables["order"]), pathway.MaxTextBytes, "the call's record holds the beginning")
 	}
 }

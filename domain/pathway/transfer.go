@@ -61,7 +61,7 @@ func (w *stepper) resumeNode() {
 	switch w.s.phase {
 	case speaking, collecting, confirming:
 		w.s.enteredKeys = ""
-		if n.Type == domain.NodeCollect {
+		if isQuestion(n) {
 			w.s.bufferedKeys = ""
 		}
 		w.speakPrompt(n, speaking)

@@ -70,8 +70,9 @@ func Validate(p *domain.Pathway) error {
 	for i := range p.Edges {
 		v.checkEdge(i, &p.Edges[i])
 	}
-	v.checkCollectEdges()
+	v.checkQuestionEdges()
 	v.checkTexts()
+	v.checkResultFields()
 	if len(v.problems) > maxProblems {
 		v.problems = v.problems[:maxProblems]
 	}
@@ -91,7 +92,8 @@ func countPhrases(p *domain.Pathway) (n int) {
 	return n
 }
 
-// Warnings returns problems that do not make a pathway invalid: nodes that no path from the start reaches.
+// Warnings returns problems that do not make a pathway invalid: nodes that no path from the start reaches, whole results
+// that are read aloud, and offers that end the call if the caller takes nothing.
 func Warnings(p *domain.Pathway) []domain.Detail {
 	reached := map[string]bool{p.Start: true}
 	next := []string{p.Start}
@@ -114,15 +116,22 @@ func Warnings(p *domain.Pathway) []domain.Detail {
 		if !reached[n.ID] {
 			warnings.Add(fmt.Sprintf("nodes[%d]", i), "unreachable", "no edge leads to node %q", n.ID)
 		}
+		if n.Type == domain.NodeOffer && !slices.ContainsFunc(p.Edges, func(e domain.Edge) bool {
+			return (e.From == n.ID || e.From == anyNode) && e.When.Type == domain.EdgeElse
+		}) {
+			warnings.Add(fmt.Sprintf("nodes[%d]", i), "no_else", "the call ends if the caller takes no item of node %q; add an edge of type else", n.ID)
+		}
 	}
-	return warnings
+	return append(warnings, (&validation{p: p}).spokenResults()...)
 }
 
 type validation struct {
 	p              *domain.Pathway
 	problems       domain.Problems
 	nodes          map[string]*domain.Node
-	knownVariables map[string]bool // variables that texts may use without a fallback
+	knownVariables map[string]bool         // variables that texts may use without a fallback
+	shapes         map[string]*resultShape // what is known of the results in variables
+	inOffer        bool                    // the text belongs to an offer node, which has the variable item
 }
 
 func (v *validation) addProblem(param, format string, args ...any) {
@@ -190,8 +199,8 @@ func (v *validation) checkNode(i int, n *domain.Node) {
 	}
 	if utf8.RuneCountInString(n.RetryPrompt) > MaxPrompt {
 		v.addProblem(at+".retry_prompt", "has more than %d characters", MaxPrompt)
-	} else if n.RetryPrompt != "" && n.Type != domain.NodeCollect {
-		v.addProblem(at+".retry_prompt", "is for collect nodes, which ask again")
+	} else if n.RetryPrompt != "" && !isQuestion(n) {
+		v.addProblem(at+".retry_prompt", "is for collect and offer nodes, which ask again")
 	}
 	switch n.Type {
 	case domain.NodeSay:
@@ -212,9 +221,11 @@ func (v *validation) checkNode(i int, n *domain.Node) {
 		v.checkOutcome(at+".outcome", n.Outcome)
 	case domain.NodeConverse, domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
 		v.checkActionNode(at, n)
+	case domain.NodeOffer:
+		v.checkOffer(at, n)
 	case domain.NodeCondition:
 	default:
-		v.addProblem(at+".type", "%q is no type; the types are say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
+		v.addProblem(at+".type", "%q is no type; the types are say, collect, offer, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end", n.Type)
 	}
 	if utf8.RuneCountInString(n.Notes) > MaxNotes {
 		v.addProblem(at+".notes", "has more than %d characters", MaxNotes)
@@ -276,23 +287,9 @@ func (v *validation) checkAssign(at string, s *domain.Assign) {
 }
 
 func (v *validation) checkCollect(at string, n *domain.Node) {
-	if !slices.Contains([]string{"", "dtmf", "speech", "both"}, n.Input) {
-		v.addProblem(at+".input", "%q is none of dtmf, speech and both", n.Input)
-	}
-	if n.SaveAs != "" {
-		if !variableName.MatchString(n.SaveAs) {
-			v.addProblem(at+".save_as", "%q is not a valid name: letters, digits and _, not beginning with a digit", n.SaveAs)
-		}
-		v.knownVariables[n.SaveAs] = true
-	}
+	v.checkAnswer(at, n)
 	if n.Length < 0 || n.Length > MaxDigits {
 		v.addProblem(at+".length", "must be between 1 and %d", MaxDigits)
-	}
-	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
-		v.addProblem(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
-	}
-	if n.Retries < 0 || n.Retries > MaxRetries {
-		v.addProblem(at+".retries", "must be between 0 and %d", MaxRetries)
 	}
 	if len(n.Values) > MaxNodes {
 		v.addProblem(at+".values", "has %d entries; %d at most", len(n.Values), MaxNodes)
@@ -309,6 +306,25 @@ func (v *validation) checkCollect(at string, n *domain.Node) {
 		case len(value) > lengthOf(n):
 			v.addProblem(param, "%q is longer than length %d", value, lengthOf(n))
 		}
+	}
+}
+
+// checkAnswer validates how a collect or offer node takes the answer of the caller.
+func (v *validation) checkAnswer(at string, n *domain.Node) {
+	if !slices.Contains([]string{"", "dtmf", "speech", "both"}, n.Input) {
+		v.addProblem(at+".input", "%q is none of dtmf, speech and both", n.Input)
+	}
+	if n.SaveAs != "" {
+		if !variableName.MatchString(n.SaveAs) {
+			v.addProblem(at+".save_as", "%q is not a valid name: letters, digits and _, not beginning with a digit", n.SaveAs)
+		}
+		v.knownVariables[n.SaveAs] = true
+	}
+	if n.TimeoutSeconds < 0 || n.TimeoutSeconds > MaxTimeoutSeconds {
+		v.addProblem(at+".timeout_seconds", "must be between 0 and %d", MaxTimeoutSeconds)
+	}
+	if n.Retries < 0 || n.Retries > MaxRetries {
+		v.addProblem(at+".retries", "must be between 0 and %d", MaxRetries)
 	}
 }
 
@@ -361,41 +377,66 @@ func (v *validation) checkEdge(i int, e *domain.Edge) {
 	}
 }
 
-// checkCollectEdges adds a problem for each collect node that no edge leaves.
-func (v *validation) checkCollectEdges() {
+// checkQuestionEdges adds a problem for each collect and offer node whose answer leads nowhere.
+func (v *validation) checkQuestionEdges() {
 	leads := make(map[string]bool)
 	for _, e := range v.p.Edges {
 		leads[e.From] = true
 	}
-	for i, n := range v.p.Nodes {
-		if n.Type == domain.NodeCollect && !leads[n.ID] {
+	for i := range v.p.Nodes {
+		switch n := &v.p.Nodes[i]; {
+		case n.Type == domain.NodeOffer:
+			v.checkOfferEdges(fmt.Sprintf("nodes[%d]", i), n)
+		case n.Type == domain.NodeCollect && !leads[n.ID]:
 			v.addProblem(fmt.Sprintf("nodes[%d]", i), "node %q collects, but no edge leads away from it", n.ID)
 		}
 	}
 }
 
-// checkTexts adds a problem for each placeholder without a fallback that refers to an unknown variable.
-func (v *validation) checkTexts() {
-	for i, n := range v.p.Nodes {
-		at := fmt.Sprintf("nodes[%d]", i)
-		v.checkPlaceholders(at+".prompt", n.Prompt)
-		v.checkPlaceholders(at+".retry_prompt", n.RetryPrompt)
-		v.checkPlaceholders(at+".digits", n.Digits)
-		v.checkPlaceholders(at+".notes", n.Notes)
-		v.checkPlaceholders(at+".destination", n.Destination)
-		v.checkPlaceholders(at+".summary", n.Summary)
-		v.checkPlaceholders(at+".body", n.Body)
-		for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
-			v.checkPlaceholders(at+".arguments."+name, n.Arguments[name])
-		}
-		if n.Set == nil {
-			continue
-		}
-		v.checkPlaceholders(at+".set.notes", n.Set.Notes)
+// nodeText is a text of a node whose placeholders are replaced.
+type nodeText struct {
+	param, text string
+	spoken      bool
+}
+
+// textsOf returns the texts of a node whose placeholders are replaced.
+func textsOf(n *domain.Node) []nodeText {
+	speaks := n.Type != domain.NodeConverse // its prompt is for the model
+	texts := []nodeText{
+		{"prompt", n.Prompt, speaks}, {"retry_prompt", n.RetryPrompt, speaks}, {"digits", n.Digits, false}, {"notes", n.Notes, false},
+		{"destination", n.Destination, false}, {"summary", n.Summary, true}, {"body", n.Body, false},
+	}
+	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
+		texts = append(texts, nodeText{param: "arguments." + name, text: n.Arguments[name]})
+	}
+	if n.Set != nil {
+		texts = append(texts, nodeText{param: "set.notes", text: n.Set.Notes})
 		for _, name := range slices.Sorted(maps.Keys(n.Set.Variables)) {
-			v.checkPlaceholders(at+".set.variables."+name, n.Set.Variables[name])
+			texts = append(texts, nodeText{param: "set.variables." + name, text: n.Set.Variables[name]})
 		}
 	}
+	return texts
+}
+
+// checkTexts adds a problem for each placeholder without a fallback, and each offered list, that refers to an unknown
+// variable.
+func (v *validation) checkTexts() {
+	for i := range v.p.Nodes {
+		n := &v.p.Nodes[i]
+		at := fmt.Sprintf("nodes[%d].", i)
+		for _, t := range textsOf(n) {
+			v.inOffer = n.Type == domain.NodeOffer && t.spoken
+			v.checkPlaceholders(at+t.param, t.text)
+		}
+		if v.inOffer = false; listPath.MatchString(n.List) && !v.isKnown(n.List) {
+			v.addProblem(at+"list", "%q is neither declared nor the save_as of a node", n.List)
+		}
+	}
+}
+
+// isKnown reports whether texts may use a variable, or a field of a variable, without a fallback.
+func (v *validation) isKnown(name string) bool {
+	return v.knownVariables[name] || v.knownVariables[variableOf(name)] || v.inOffer && variableOf(name) == itemVariable
 }
 
 func (v *validation) checkPlaceholders(param, text string) {
@@ -403,7 +444,7 @@ func (v *validation) checkPlaceholders(param, text string) {
 		switch {
 		case p.name == "" || strings.ContainsAny(p.name, "{}"):
 			v.addProblem(param, "{{%s}} names no variable", p.name)
-		case !p.hasFallback && !v.knownVariables[p.name] && !v.knownVariables[variableOf(p.name)]:
+		case !p.hasFallback && !v.isKnown(p.name):
 			v.addProblem(param, "{{%s}} is neither declared nor built in, and has no fallback", p.name)
 		}
 		if p.hasSayAs && !isSayAsForm(p.sayAs) {

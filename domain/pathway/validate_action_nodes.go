@@ -180,7 +180,7 @@ func MissingCapabilities(p *domain.Pathway, has Capabilities) []domain.Detail {
 	for i := range p.Nodes {
 		if missing := words.missingForNode(&p.Nodes[i], has); missing != "" {
 			at := "type"
-			if p.Nodes[i].Type == domain.NodeCollect {
+			if isQuestion(&p.Nodes[i]) {
 				at = "input"
 			}
 			out.Add(fmt.Sprintf("nodes[%d].%s", i, at), domain.CodeNoEngine, "%s, and none is configured here", missing)
@@ -225,6 +225,10 @@ func (p *graph) missingForNode(n *domain.Node, has Capabilities) string {
 		return deaf()
 	case domain.NodeCollect:
 		if acceptsSpeech(n) {
+			return deaf()
+		}
+	case domain.NodeOffer:
+		if n.Input == "speech" || n.Input == "both" { // by default the keys are enough
 			return deaf()
 		}
 	case domain.NodeTool, domain.NodeAppointment, domain.NodeSMS, domain.NodeAgent:
@@ -314,11 +318,12 @@ func (w *stepper) requestAction(n *domain.Node) {
 		return filled, shown
 	}
 	a.Text, kept.Text = fill(n.Body)
-	if len(n.Arguments) > 0 {
+	arguments := w.argumentsOf(n)
+	if len(arguments) > 0 {
 		a.Arguments, kept.Arguments = make(map[string]string), make(map[string]string)
 	}
-	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
-		a.Arguments[name], kept.Arguments[name] = fill(n.Arguments[name])
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		a.Arguments[name], kept.Arguments[name] = fill(arguments[name])
 	}
 	if secret {
 		a.Record = &kept
@@ -329,13 +334,27 @@ func (w *stepper) requestAction(n *domain.Node) {
 	w.emit(a)
 }
 
+// argumentsOf returns the arguments of an action node. An appointment that the node books carries the name of the contact,
+// unless the node gives another name.
+func (w *stepper) argumentsOf(n *domain.Node) map[string]string {
+	if n.Type != domain.NodeAppointment || n.Action != "book" || n.Arguments["name"] != "" || strings.TrimSpace(w.s.values["name"]) == "" {
+		return n.Arguments
+	}
+	arguments := maps.Clone(n.Arguments)
+	if arguments == nil {
+		arguments = make(map[string]string)
+	}
+	arguments["name"] = "{{name}}"
+	return arguments
+}
+
 // leaveActionNode follows the edge for the result of the node's action after the action has ended.
 func (w *stepper) leaveActionNode(n *domain.Node, in ActionEnded) {
 	order := []domain.EdgeType{domain.EdgeFailure, domain.EdgeElse, domain.EdgeAlways}
-	if in.OK {
+	if in.OK && len(in.Result) <= MaxResultBytes {
 		order = []domain.EdgeType{domain.EdgeExpr, domain.EdgeSuccess, domain.EdgeAlways, domain.EdgeElse}
 		if n.SaveAs != "" && in.Result != "" {
-			w.setVariable(n.SaveAs, truncateText(in.Result), n.Sensitive)
+			w.setVariable(n.SaveAs, in.Result, n.Sensitive)
 			w.emit(UpdateResult{w.s.Result()})
 		}
 	}

@@ -1,6 +1,7 @@
 package agentruntime_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -31,6 +32,8 @@ const caller, stranger = "+12025550101", "+12025550102"
 type node struct {
 	sent    []domain.NewMessage
 	called  []map[string]any // arguments of tool calls
+	result  string           // result of tools; empty: "sunny"
+	booked  []domain.Patient
 	changed []string
 	request llm.Request // last request to the language model
 	answer  llm.Answer
@@ -49,7 +52,7 @@ func (n *node) sendSMS(_ context.Context, _ domain.Principal, m domain.NewMessag
 
 func (n *node) Call(_ context.Context, _ *domain.Tool, arguments map[string]any) (string, error) {
 	n.called = append(n.called, arguments)
-	return "sunny", nil
+	return cmp.Or(n.result, "sunny"), nil
 }
 
 func (n *node) Ask(_ context.Context, _ []llm.Engine, r llm.Request, _ func(string, time.Duration), lost func(*llm.Fault)) (llm.Answer, error) {
@@ -60,7 +63,8 @@ func (n *node) Ask(_ context.Context, _ []llm.Engine, r llm.Request, _ func(stri
 	return n.answer, n.err
 }
 
-func (*node) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
+func (n *node) Book(_ context.Context, _ domain.Principal, o booking.NewAppointment) (*domain.Appointment, error) {
+	n.booked = append(n.booked, o.Patient)
 	return &domain.Appointment{Meta: domain.Meta{ID: "appointment_1"}, Patient: o.Patient, CallID: o.CallID}, nil
 }
 
@@ -155,6 +159,23 @@ func TestAgentChangesOnlyAppointmentsOfCaller(t *testing.T) {
 	assert.Equal(t, []string{"confirm " + caller, "reschedule " + caller}, f.node.changed)
 }
 
+func TestBookedAppointmentCarriesNameOfContact(t *testing.T) {
+	t.Parallel()
+	f := setUp(t)
+	book := func(c domain.Call, act pathway.ActionRequest) {
+		act.Type, act.Target = domain.NodeAppointment, "book"
+		assert.True(t, f.ForCall(c).CallTool(t.Context(), nil, act).OK)
+	}
+	named := f.call
+	named.Context = domain.Context{"name": "Ada"}
+	book(named, pathway.ActionRequest{})
+	book(named, pathway.ActionRequest{RawArguments: []byte(`{"action":"book"}`)})
+	book(named, pathway.ActionRequest{RawArguments: []byte(`{"action":"book","name":"Ada Lovelace"}`)})
+	book(named, pathway.ActionRequest{Arguments: map[string]string{"name": "Eve"}})
+	book(f.call, pathway.ActionRequest{})
+	assert.Equal(t, []domain.Patient{{Name: "Ada", Phone: caller}, {Name: "Ada", Phone: caller}, {Name: "Ada Lovelace", Phone: caller}, {Name: "Eve", Phone: caller}, {Phone: caller}}, f.node.booked)
+}
+
 func TestAgentCannotCallToolOfAnotherWorkspace(t *testing.T) {
 	t.Parallel()
 	f := setUp(t)
@@ -162,10 +183,12 @@ func TestAgentCannotCallToolOfAnotherWorkspace(t *testing.T) {
 	use := func(id, given string) conversation.ToolResult {
 		return f.ForCall(f.call).CallTool(t.Context(), nil, pathway.ActionRequest{Type: domain.NodeTool, Target: id, RawArguments: []byte(given)})
 	}
-	assert.Equal(t, conversation.ToolResult{OK: true, Text: "sunny"}, use(own, `{"city":"Rome"}`))
+	assert.Equal(t, conversation.ToolResult{OK: true, Name: "weather", Text: "sunny"}, use(own, `{"city":"Rome"}`))
+	f.node.result = strings.Repeat("x", pathway.MaxResultBytes+1)
+	assert.Equal(t, conversation.ToolResult{Name: "weather", Text: "the result has 65537 bytes, at most 65536 are read: request fewer fields or items of the tool"}, use(own, `{"city":"Rome"}`))
 	assert.False(t, use(foreign, `{}`).OK)
 	assert.False(t, use(own, `[`).OK)
-	assert.Equal(t, []map[string]any{{"city": "Rome"}}, f.node.called)
+	assert.Equal(t, []map[string]any{{"city": "Rome"}, {"city": "Rome"}}, f.node.called)
 }
 
 func TestModelRequestContainsToolsAndPassages(t *testing.T) {

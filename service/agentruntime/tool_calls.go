@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"go.opentelemetry.io/otel/trace"
@@ -20,11 +21,11 @@ const maxSlots = 8
 
 // CallTool executes a tool call of a pathway node or of its language model.
 func (a *Runtime) CallTool(ctx context.Context, s *domain.Script, act pathway.ActionRequest) conversation.ToolResult {
-	var text string
+	var text, name string
 	var err error
 	switch act.Type { //nolint:exhaustive // other nodes act on nothing outside
 	case domain.NodeTool:
-		text, err = a.callWorkspaceTool(ctx, act)
+		text, name, err = a.callWorkspaceTool(ctx, act)
 	case domain.NodeSMS:
 		text, err = a.sendSMS(ctx, act)
 	case domain.NodeAppointment:
@@ -32,28 +33,32 @@ func (a *Runtime) CallTool(ctx context.Context, s *domain.Script, act pathway.Ac
 	default:
 		err = errors.New("this action is not supported")
 	}
-	if err != nil {
-		return conversation.ToolResult{Text: domain.ErrorText(err)}
+	if err == nil && len(text) > pathway.MaxResultBytes {
+		err = fmt.Errorf("the result has %d bytes, at most %d are read: request fewer fields or items of the tool", len(text), pathway.MaxResultBytes)
 	}
-	return conversation.ToolResult{OK: true, Text: text}
+	if err != nil {
+		return conversation.ToolResult{Name: name, Text: domain.ErrorText(err)}
+	}
+	return conversation.ToolResult{OK: true, Name: name, Text: text}
 }
 
-// callWorkspaceTool calls an HTTP or MCP tool of the workspace.
-func (a *Runtime) callWorkspaceTool(ctx context.Context, act pathway.ActionRequest) (string, error) {
+// callWorkspaceTool calls an HTTP or MCP tool of the workspace. name is the name of the tool, or "" if it does not exist.
+func (a *Runtime) callWorkspaceTool(ctx context.Context, act pathway.ActionRequest) (text, name string, err error) {
 	tool, err := a.cfg.tool(ctx, a.p, act.Target)
 	if err != nil {
-		return "", errors.New("the tool was deleted")
+		return "", "", errors.New("the tool was deleted")
 	}
 	given := validation.TypedArguments(tool.Parameters, act.Arguments)
 	if len(act.RawArguments) > 0 {
 		if given = nil; domain.DecodeLenient(act.RawArguments, &given) != nil {
-			return "", errors.New("the arguments are not a JSON object")
+			return "", tool.Name, errors.New("the arguments are not a JSON object")
 		}
 	}
 	if a.call.ID != "" {
 		ctx = trace.ContextWithSpanContext(ctx, a.cfg.TraceContexts.Call(a.call.ID, a.call.TraceParent))
 	}
-	return a.cfg.Tools.Call(ctx, tool, given)
+	text, err = a.cfg.Tools.Call(ctx, tool, given)
+	return text, tool.Name, err
 }
 
 // sendSMS sends an SMS message to the remote party.
@@ -116,6 +121,9 @@ func (a *Runtime) handleAppointment(ctx context.Context, act pathway.ActionReque
 	case "availability":
 		return a.freeTimes(ctx, w)
 	case "book":
+		if strings.TrimSpace(w.Name) == "" {
+			w.Name, _ = a.call.Context.Text("name")
+		}
 		made, err := a.cfg.Appointments.Book(ctx, a.p, booking.NewAppointment{
 			Patient: domain.Patient{Name: w.Name, Phone: a.peer()}, Provider: w.Provider, Datetime: w.Datetime, Type: w.Type, Notes: w.Notes, CallID: a.call.ID,
 		})
