@@ -43,6 +43,7 @@ func siblings() map[string][]string {
 	list := map[string][]string{
 		// Some domain packages use decisions of other domain packages.
 		"domain/booking":    {"domain/calendar"},
+		"domain/pathway":    {"domain/wordlists"},
 		"domain/dialer":     {"domain/calendar"},
 		"domain/simulation": {"domain/calendar", "domain/dialer"},
 		"domain/webhook":    {"domain/event", "domain/access"},

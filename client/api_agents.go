@@ -325,6 +325,7 @@ type AgentLanguage struct {
 type AgentLimits struct {
 	// Maximum duration of a conversation.
 	MaxMinutes int64 `json:"max_minutes,omitzero"`
+	MaxTurns   int64 `json:"max_turns,omitzero"`
 	// Silence that ends a conversation.
 	SilenceSeconds int64 `json:"silence_seconds,omitzero"`
 }
@@ -333,7 +334,9 @@ type AgentLimits struct {
 type AgentLimitsUpdate struct {
 	// Maximum duration of a conversation.
 	MaxMinutes Optional[int64] `json:"max_minutes,omitzero"`
-	// Silence that ends a conversation.
+	// Answers of the language model or realtime engine in one call, after which the agent says goodbye. 0: 200.
+	MaxTurns Optional[int64] `json:"max_turns,omitzero"`
+	// The agent says goodbye and hangs up after a silence of both sides of this length. 0: no limit.
 	SilenceSeconds Optional[int64] `json:"silence_seconds,omitzero"`
 }
 
@@ -743,19 +746,13 @@ type STTUpdate struct {
 	Model Optional[string] `json:"model,omitzero"`
 }
 
-// TurnTaking is part of a response.
-type TurnTaking struct {
-	// Silence that ends the caller's turn.
-	EndOfTurnMs int64 `json:"end_of_turn_ms,omitzero"`
-	// true if the caller's speech interrupts the agent.
-	Interruptible bool `json:"interruptible,omitzero"`
-	// Number of words that count as an interruption.
-	InterruptionWords int64 `json:"interruption_words,omitzero"`
-}
-
 // TurnTakingUpdate is part of a request.
 type TurnTakingUpdate struct {
-	// Silence that ends the caller's turn. 0: the default of the engine.
+	// Silence that ends the turn after a complete short answer, such as an expected phrase, if the engine recognizes words while the caller speaks; at most end_of_turn_ms. 0: 250.
+	EndOfCompleteTurnMs Optional[int64] `json:"end_of_complete_turn_ms,omitzero"`
+	// Silence that ends the turn after the beginning of a sentence, such as I would like to, or of a number that is spoken in groups; at least end_of_turn_ms. 0: 1500.
+	EndOfIncompleteTurnMs Optional[int64] `json:"end_of_incomplete_turn_ms,omitzero"`
+	// Silence that ends the caller's turn. 0: 500, for a realtime engine its own default.
 	EndOfTurnMs Optional[int64] `json:"end_of_turn_ms,omitzero"`
 	// The caller's speech interrupts the agent.
 	Interruptible Optional[bool] `json:"interruptible,omitzero"`

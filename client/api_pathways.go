@@ -364,6 +364,7 @@ type Node struct {
 	// converse: knowledge bases that the model can search.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	Length           *int64   `json:"length,omitempty"`
+	List             *string  `json:"list,omitempty"`
 	// converse: maximum number of model responses at this node, 1 to 500. Default: 40.
 	MaxTurns *int64 `json:"max_turns,omitempty"`
 	// One of blind, attended, bridge.
@@ -383,8 +384,9 @@ type Node struct {
 	// tool: the id of the tool.
 	ToolID *string `json:"tool_id,omitempty"`
 	// converse: tools that the model can call at this node, by id, and the built-in tools appointment, sms, transfer, dnc and end.
-	Tools []string `json:"tools,omitzero"`
-	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end. One of say, collect, dtmf, end, transfer, converse, condition, tool, appointment, sms, agent.
+	Tools      []string    `json:"tools,omitzero"`
+	TurnTaking *TurnTaking `json:"turn_taking,omitempty"`
+	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end. One of say, collect, dtmf, end, transfer, converse, condition, tool, appointment, sms, agent, offer.
 	Type   string   `json:"type"`
 	Values []string `json:"values,omitzero"`
 }

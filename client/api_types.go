@@ -1340,7 +1340,9 @@ type MoneyUpdate struct {
 type NewAgentLimits struct {
 	// Maximum duration of a conversation.
 	MaxMinutes *int64 `json:"max_minutes,omitempty"`
-	// Silence that ends a conversation.
+	// Answers of the language model or realtime engine in one call, after which the agent says goodbye. 0: 200.
+	MaxTurns *int64 `json:"max_turns,omitempty"`
+	// The agent says goodbye and hangs up after a silence of both sides of this length. 0: no limit.
 	SilenceSeconds *int64 `json:"silence_seconds,omitempty"`
 }
 
@@ -1515,7 +1517,11 @@ type NewSTT struct {
 
 // NewTurnTaking is part of a request.
 type NewTurnTaking struct {
-	// Silence that ends the caller's turn. 0: the default of the engine.
+	// Silence that ends the turn after a complete short answer, such as an expected phrase, if the engine recognizes words while the caller speaks; at most end_of_turn_ms. 0: 250.
+	EndOfCompleteTurnMs *int64 `json:"end_of_complete_turn_ms,omitempty"`
+	// Silence that ends the turn after the beginning of a sentence, such as I would like to, or of a number that is spoken in groups; at least end_of_turn_ms. 0: 1500.
+	EndOfIncompleteTurnMs *int64 `json:"end_of_incomplete_turn_ms,omitempty"`
+	// Silence that ends the caller's turn. 0: 500, for a realtime engine its own default.
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
 	// The caller's speech interrupts the agent.
 	Interruptible *bool `json:"interruptible,omitempty"`
@@ -2383,6 +2389,18 @@ type TurnLatency struct {
 	TotalMs int64 `json:"total_ms"`
 	// Time from the text of the response to its first audio.
 	TtsFirstAudioMs int64 `json:"tts_first_audio_ms"`
+}
+
+// TurnTaking is part of a request.
+type TurnTaking struct {
+	EndOfCompleteTurnMs   *int64 `json:"end_of_complete_turn_ms,omitempty"`
+	EndOfIncompleteTurnMs *int64 `json:"end_of_incomplete_turn_ms,omitempty"`
+	// Silence that ends the caller's turn.
+	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
+	// true if the caller's speech interrupts the agent.
+	Interruptible *bool `json:"interruptible,omitempty"`
+	// Number of words that count as an interruption.
+	InterruptionWords *int64 `json:"interruption_words,omitempty"`
 }
 
 // Waiting is part of a response.

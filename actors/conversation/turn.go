@@ -11,6 +11,7 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain/dnc"
 	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/wordlists"
 	"github.com/callboard/callboard/media/speech"
 )
 
@@ -57,7 +58,7 @@ func (c *Conversation) beginTurn(ctx actor.Context) {
 		interruptible: !c.playback.isPlaying() || c.isInterruptible(), greeting: c.playback.isOpening(),
 	}
 	if language := c.cfg.Script.RecognitionLanguage(); hears && kind.greeting && !c.cfg.Recognizer.TranscribesFreeSpeech(language) {
-		phrases = append(phrases, pathway.GreetingPhrases(language)...)
+		phrases = append(phrases, wordlists.GreetingPhrases(language)...)
 	}
 	l.openTurn(ctx, c.recognition(phrases), kind)
 	if !hears {
@@ -232,7 +233,7 @@ func (c *Conversation) isTooEarly(t *turn, h speech.RecognitionResult) bool {
 	if h.Text == "" || !t.duringPrompt {
 		return false
 	}
-	if t.greeting && pathway.WithoutGreetings(h.Text, c.cfg.Script.RecognitionLanguage()) == "" {
+	if t.greeting && wordlists.WithoutGreetings(h.Text, c.cfg.Script.RecognitionLanguage()) == "" {
 		return true
 	}
 	end := c.playback.endedAt
@@ -252,10 +253,10 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 		return false
 	case c.playback.isPlaying() || c.playback.busy:
 		language := c.cfg.Script.RecognitionLanguage()
-		if pathway.IsInterruption(h.Text, language) {
+		if wordlists.IsInterruption(h.Text, language) {
 			return true
 		}
-		return h.Text != "" && !pathway.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= c.turnTaking().InterruptionWords)
+		return h.Text != "" && !wordlists.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= c.turnTaking().InterruptionWords)
 	case h.Text == "":
 		return lasted >= minSpeech
 	}

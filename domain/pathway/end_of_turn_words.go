@@ -2,8 +2,8 @@ package pathway
 
 import (
 	"strings"
-	"sync"
-	"unicode"
+
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 // Completeness says whether the words of a caller who pauses are all that the caller wants to say.
@@ -19,26 +19,20 @@ const (
 // longestCompleteAnswer is the number of words up to which an expected phrase with other words is complete.
 const longestCompleteAnswer = 4
 
-// Numbers of digits that are spoken in groups, such as a telephone number, after a pause for the next group.
-const (
-	fewestGroupedDigits = 3
-	mostGroupedDigits   = 9
-)
-
 // Completeness judges the words that the caller has said so far in a turn. language is a BCP 47 tag.
 func (s State) Completeness(text, language string) Completeness {
-	said := normalizeWords(text)
+	said := wordlists.Normalize(text)
 	if said == "" {
 		return CompletenessUnknown
 	}
 	if n := s.graph.nodes[s.node]; n != nil && n.Length > 1 && acceptsSpeech(n) {
-		if count := len(spokenDigits(said, language)); count > 0 && count < n.Length {
+		if count := len(wordlists.Digits(said, language)); count > 0 && count < n.Length {
 			return Incomplete
 		} else if count >= n.Length {
 			return Complete
 		}
 	}
-	if endsUnfinished(text, said, language) || endsInDigitGroup(said, language) {
+	if wordlists.EndsUnfinished(text, language) {
 		return Incomplete
 	}
 	if len(strings.Fields(said)) <= longestCompleteAnswer && s.Understands(text) {
@@ -46,119 +40,3 @@ func (s State) Completeness(text, language string) Completeness {
 	}
 	return CompletenessUnknown
 }
-
-// endsUnfinished reports whether a text ends with a word after which a sentence goes on. said is its normalized form.
-func endsUnfinished(text, said, language string) bool {
-	text = strings.TrimSpace(text)
-	if strings.HasSuffix(text, ",") || strings.HasSuffix(text, "...") || strings.HasSuffix(text, "…") || strings.HasSuffix(text, "-") || strings.HasSuffix(text, "—") {
-		return true
-	}
-	if strings.HasSuffix(text, "?") {
-		return false // questions may end with a preposition
-	}
-	said = " " + said
-	for _, ending := range inLanguage(unfinishedEndings(), language) {
-		if strings.HasSuffix(said, " "+ending) {
-			return true
-		}
-	}
-	return false
-}
-
-// endsInDigitGroup reports whether the words end with digits that are the beginning of a longer number.
-func endsInDigitGroup(said, language string) bool {
-	words := strings.Fields(said)
-	from := len(words)
-	for from > 0 && len(spokenDigits(words[from-1], language)) > 0 {
-		from--
-	}
-	groups := words[from:]
-	digits := spokenDigits(strings.Join(groups, " "), language)
-	if len(groups) == 1 && len(digits) == 4 {
-		return false // a year or an hour
-	}
-	return len(digits) >= fewestGroupedDigits && len(digits) <= mostGroupedDigits
-}
-
-// spokenDigits returns the digits that words consist of: numerals, and names of single digits. It returns "" if one word is
-// neither.
-func spokenDigits(said, language string) string {
-	names := inLanguage(digitNames(), language)
-	digits := ""
-	for word := range strings.FieldsSeq(strings.ReplaceAll(said, "-", " ")) {
-		if i := indexOfDigit(names, word); i >= 0 {
-			digits += string(rune('0' + i))
-			continue
-		}
-		if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) {
-			return ""
-		}
-		digits += word
-	}
-	return digits
-}
-
-// indexOfDigit returns the digit that a word names, or -1.
-func indexOfDigit(names []string, word string) int {
-	for i, all := range names {
-		for name := range strings.SplitSeq(all, "/") {
-			if name == word {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// inLanguage returns the entries of a table by language, or the English ones if it lacks the language of a BCP 47 tag.
-func inLanguage(table map[string][]string, tag string) []string {
-	language, _, _ := strings.Cut(strings.ToLower(tag), "-")
-	if entries, ok := table[language]; ok {
-		return entries
-	}
-	return table["en"]
-}
-
-// splitTable splits the texts of a table at the vertical bars.
-func splitTable(table map[string]string) map[string][]string {
-	all := make(map[string][]string, len(table))
-	for language, text := range table {
-		all[language] = strings.Split(text, "|")
-	}
-	return all
-}
-
-// digitNames returns the names of the digits 0 to 9 by language. A slash separates several names of a digit.
-var digitNames = sync.OnceValue(func() map[string][]string { //nolint:gochecknoglobals // a table
-	return splitTable(map[string]string{
-		"en": "zero/oh/o|one|two|three|four|five|six|seven|eight|nine",
-		"de": "null|eins|zwei/zwo|drei|vier|fünf|sechs|sieben|acht|neun",
-		"es": "cero|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve",
-		"fr": "zéro|un|deux|trois|quatre|cinq|six|sept|huit|neuf",
-		"it": "zero|uno|due|tre|quattro|cinque|sei|sette|otto|nove",
-		"pt": "zero|um|dois/duas|três|quatro|cinco|seis/meia|sete|oito|nove",
-		"nl": "nul|één/een|twee|drie|vier|vijf|zes|zeven|acht|negen",
-	})
-})
-
-// unfinishedEndings returns the words after which a sentence goes on, by language: articles, conjunctions, prepositions,
-// auxiliary verbs with a subject, and sounds of hesitation.
-var unfinishedEndings = sync.OnceValue(func() map[string][]string { //nolint:gochecknoglobals // a table
-	return splitTable(map[string]string{
-		"en": "the|a|an|and|or|but|because|so|if|that|which|when|while|than|to|for|of|in|on|at|with|from|about|by|into|between|until|my|your|his|her|our|their|" +
-			"i|we|i'd|i'm|i've|i'll|we're|we'd|it's|that's|there's|would|could|should|want|need|would like|i have|i was|we have|name is|number is|address is|" +
-			"is the|um|uh|er|erm|hmm|well|let me|let's|dot|some|any|another|very",
-		"de": "der|die|das|den|dem|des|ein|eine|einen|einem|einer|und|oder|aber|weil|dass|wenn|ob|als|zu|zum|zur|für|von|vom|mit|im|in|am|an|auf|bei|nach|aus|über|bis|" +
-			"mein|meine|meinen|meinem|ihr|ihre|unser|unsere|ich|wir|ich möchte|ich würde|würde|möchte|ich wollte|ich habe|wir haben|ich bin|ich brauche|name ist|nummer ist|äh|ähm|hm|also|punkt",
-		"es": "el|la|los|las|un|una|unos|unas|y|e|o|pero|porque|que|si|cuando|a|al|de|del|en|con|por|para|sin|sobre|entre|hasta|desde|mi|su|mis|sus|yo|quiero|quisiera|" +
-			"me gustaría|necesito|tengo|nombre es|número es|eh|este|pues|punto|arroba",
-		"fr": "le|la|les|l'|un|une|des|et|ou|mais|parce que|que|qui|si|quand|à|au|aux|de|du|d'|en|dans|avec|pour|par|sans|sur|entre|jusqu'à|mon|ma|mes|votre|notre|je|j'ai|je suis|" +
-			"je voudrais|j'aimerais|je veux|c'est|nom est|numéro est|euh|alors|donc|point|arobase",
-		"it": "il|lo|la|i|gli|le|un|uno|una|e|o|ma|perché|che|se|quando|a|al|alla|di|del|della|in|nel|con|per|da|dal|su|tra|fino|mio|mia|suo|io|vorrei|voglio|ho|mi piacerebbe|" +
-			"ho bisogno di|nome è|numero è|ehm|eh|allora|punto|chiocciola",
-		"pt": "o|a|os|as|um|uma|e|ou|mas|porque|que|se|quando|ao|à|de|do|da|dos|das|em|no|na|com|por|para|sem|sobre|entre|até|meu|minha|seu|sua|eu|queria|quero|gostaria|gostaria de|" +
-			"preciso|tenho|nome é|número é|hum|é que|então|ponto|arroba",
-		"nl": "de|het|een|en|of|maar|omdat|dat|als|wanneer|om|te|voor|van|met|in|op|aan|bij|naar|uit|over|tot|mijn|uw|onze|ik|wij|we|ik wil|ik zou|zou|ik wilde|ik heb|wij hebben|" +
-			"ik ben|is|naam is|nummer is|eh|ehm|uhm|nou|dus|punt",
-	})
-})

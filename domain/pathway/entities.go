@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 // ExtractEntities returns the entities in an English text: date (2006-01-02), time (15:04), number, name and
@@ -20,7 +22,7 @@ func ExtractEntities(text string, now time.Time) map[string]string {
 		}
 	}
 	put("name", nameIn(text))
-	words := strings.Fields(normalizeWords(spelledMeridiem.ReplaceAllString(text, "${1}m")))
+	words := strings.Fields(wordlists.Normalize(spelledMeridiem.ReplaceAllString(text, "${1}m")))
 	date, words := dateIn(words, text, now)
 	put("date", date)
 	clock, words := timeIn(words, text)

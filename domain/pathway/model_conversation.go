@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 // This file has the inputs and commands of a conversation with a language model at a converse node.
@@ -120,7 +121,7 @@ func (t *ModelRequest) IsSame(o *ModelRequest) bool {
 		return false
 	}
 	a, b := t.History[n-1], o.History[n-1]
-	if a.By != ByCaller || b.By != ByCaller || normalizeWords(a.Text) == "" || normalizeWords(a.Text) != normalizeWords(b.Text) {
+	if a.By != ByCaller || b.By != ByCaller || wordlists.Normalize(a.Text) == "" || wordlists.Normalize(a.Text) != wordlists.Normalize(b.Text) {
 		return false
 	}
 	x, y := *t, *o

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 // An offer node speaks the items of a list one by one until the caller takes one. The list is a variable or a field of a
@@ -129,10 +130,10 @@ func (w *stepper) restartOffers(variable string) {
 // is the one that the phrases stand for.
 func (p *graph) addOfferChoices(add func(m phraseMatch, phrases ...string)) {
 	for _, language := range p.languages {
-		words := offerWordsIn(language)
-		add(phraseMatch{key: takeKey}, words.take...)
-		add(phraseMatch{key: nextKey}, words.next...)
-		add(phraseMatch{key: repeatKey}, words.repeat...)
+		words := wordlists.AnswersToOffer(language)
+		add(phraseMatch{key: takeKey}, words.Take...)
+		add(phraseMatch{key: nextKey}, words.Next...)
+		add(phraseMatch{key: repeatKey}, words.Repeat...)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 // The notation of speakers and of pressed keys in stored transcripts.
@@ -187,7 +188,7 @@ func (r *replay) queueSegment(s *domain.Segment) {
 // queueSpeech queues the recorded words of a segment as an input if the current node accepts speech.
 func (r *replay) queueSpeech(s *domain.Segment) {
 	switch _, hears := r.state.ExpectedPhrases(); {
-	case !hears, r.state.phase == speaking && IsAcknowledgement(s.Text, r.language) && !r.state.Understands(s.Text):
+	case !hears, r.state.phase == speaking && wordlists.IsAcknowledgement(s.Text, r.language) && !r.state.Understands(s.Text):
 	case s.Text == NotUnderstood:
 		r.queue = append(r.queue, Utterance{})
 	default:

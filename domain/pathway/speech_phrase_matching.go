@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/callboard/callboard/domain"
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 // Thresholds of the recognition confidence, 0 to 1. Words are accepted from AcceptConfidence on. From
@@ -91,15 +91,6 @@ func IsEnglish(language string) bool {
 	return tag == "en" || tag == ""
 }
 
-// normalizeWords converts words to lower case and joins them with single spaces. Apostrophes and hyphens within
-// words are kept.
-func normalizeWords(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '\'' && r != '-'
-	})
-	return strings.Join(words, " ")
-}
-
 // acceptsSpeech reports whether a collect or offer node accepts speech.
 func acceptsSpeech(n *domain.Node) bool {
 	return n.Type == domain.NodeCollect && (n.Input == "speech" || n.Input == "both") || n.Type == domain.NodeOffer && n.Input != "dtmf"
@@ -123,7 +114,7 @@ func (p *graph) phraseChoices(n *domain.Node) []phraseChoice {
 	var all []phraseChoice
 	add := func(m phraseMatch, phrases ...string) {
 		for _, phrase := range phrases {
-			if phrase = normalizeWords(phrase); phrase != "" {
+			if phrase = wordlists.Normalize(phrase); phrase != "" {
 				m.phrase, m.length = phrase, len(phrase)
 				all = append(all, phraseChoice{phrase, m})
 			}
@@ -172,7 +163,7 @@ func (p *graph) spokenKeys(n *domain.Node) []string {
 
 // matchPhrase returns the longest phrase of a node that the words in text contain.
 func (p *graph) matchPhrase(n *domain.Node, text string) (phraseMatch, bool) {
-	said := " " + normalizeWords(text) + " "
+	said := " " + wordlists.Normalize(text) + " "
 	if said == "  " {
 		return phraseMatch{}, false
 	}
@@ -277,7 +268,7 @@ func (s State) Understands(text string) bool {
 
 // findYesNo reports whether words contain a yes or a no.
 func findYesNo(text string) (yes, no bool) {
-	said := " " + normalizeWords(text) + " "
+	said := " " + wordlists.Normalize(text) + " "
 	containsAny := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(said, " "+w+" ") })
 	}
@@ -439,7 +430,7 @@ func (v *validation) checkPhrases(param string, phrases []string) {
 		return
 	}
 	for i, phrase := range phrases {
-		if normalizeWords(phrase) == "" || utf8.RuneCountInString(phrase) > maxName {
+		if wordlists.Normalize(phrase) == "" || utf8.RuneCountInString(phrase) > maxName {
 			v.addProblem(fmt.Sprintf("%s[%d]", param, i), "must have a letter or digit, and at most %d characters", maxName)
 		}
 	}

@@ -1,11 +1,11 @@
-package pathway_test
+package wordlists_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/callboard/callboard/domain/pathway"
+	"github.com/callboard/callboard/domain/wordlists"
 )
 
 func TestInterruptionsAndAcknowledgementsOfEachLanguage(t *testing.T) {
@@ -21,15 +21,15 @@ func TestInterruptionsAndAcknowledgementsOfEachLanguage(t *testing.T) {
 		"pl":    {[]string{"stop"}, []string{"okay"}, []string{"wtorek"}},
 	} {
 		for _, text := range c.interrupts {
-			assert.True(t, pathway.IsInterruption(text, language), "%s in %s", text, language)
-			assert.False(t, pathway.IsAcknowledgement(text, language), "%s in %s", text, language)
+			assert.True(t, wordlists.IsInterruption(text, language), "%s in %s", text, language)
+			assert.False(t, wordlists.IsAcknowledgement(text, language), "%s in %s", text, language)
 		}
 		for _, text := range c.acknowledges {
-			assert.True(t, pathway.IsAcknowledgement(text, language), "%s in %s", text, language)
-			assert.False(t, pathway.IsInterruption(text, language), "%s in %s", text, language)
+			assert.True(t, wordlists.IsAcknowledgement(text, language), "%s in %s", text, language)
+			assert.False(t, wordlists.IsInterruption(text, language), "%s in %s", text, language)
 		}
 		for _, text := range c.neither {
-			assert.False(t, pathway.IsInterruption(text, language) || pathway.IsAcknowledgement(text, language), "%s in %s", text, language)
+			assert.False(t, wordlists.IsInterruption(text, language) || wordlists.IsAcknowledgement(text, language), "%s in %s", text, language)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestGreetingsAreRemovedFromWords(t *testing.T) {
 		{"nl", "Met wie spreek ik?", ""},
 		{"pl", "Hello", ""},
 	} {
-		assert.Equal(t, c[2], pathway.WithoutGreetings(c[1], c[0]), "%s in %s", c[1], c[0])
+		assert.Equal(t, c[2], wordlists.WithoutGreetings(c[1], c[0]), "%s in %s", c[1], c[0])
 	}
-	assert.Contains(t, pathway.GreetingPhrases("en-GB"), "yes speaking")
+	assert.Contains(t, wordlists.GreetingPhrases("en-GB"), "yes speaking")
 }

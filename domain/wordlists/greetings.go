@@ -1,4 +1,4 @@
-package pathway
+package wordlists
 
 import (
 	"slices"
@@ -31,18 +31,10 @@ var greetings = sync.OnceValue(func() map[string][][]string { //nolint:gocheckno
 	return all
 })
 
-func greetingsIn(language string) [][]string {
-	language, _, _ = strings.Cut(strings.ToLower(language), "-")
-	if known, ok := greetings()[language]; ok {
-		return known
-	}
-	return greetings()["en"]
-}
-
 // GreetingPhrases returns the phrases with which people answer a telephone, for recognizers of expected phrases. language
 // is a BCP 47 tag. The phrases of an unknown language are English.
 func GreetingPhrases(language string) []string {
-	known := greetingsIn(language)
+	known := inLanguage(greetings(), language)
 	phrases := make([]string, len(known))
 	for i, words := range known {
 		phrases[i] = strings.Join(words, " ")
@@ -53,8 +45,8 @@ func GreetingPhrases(language string) []string {
 // WithoutGreetings returns the words of a text that are no greetings, such as "yes" for "Hello? Yes." and "" for "Yes,
 // speaking." language is a BCP 47 tag.
 func WithoutGreetings(text, language string) string {
-	words := strings.Fields(normalizeWords(text))
-	known := greetingsIn(language)
+	words := strings.Fields(Normalize(text))
+	known := inLanguage(greetings(), language)
 	var rest []string
 	for len(words) > 0 {
 		i := slices.IndexFunc(known, func(g []string) bool { return len(g) <= len(words) && slices.Equal(g, words[:len(g)]) })

@@ -1,4 +1,4 @@
-package pathway
+package wordlists
 
 import (
 	"strings"
@@ -54,20 +54,11 @@ var reactions = sync.OnceValue(func() map[string]spokenReactions { //nolint:goch
 	return all
 })
 
-// reactionsIn returns the reactions in a language, a BCP 47 tag, or in English if the language is unknown.
-func reactionsIn(language string) spokenReactions {
-	language, _, _ = strings.Cut(strings.ToLower(language), "-")
-	if r, ok := reactions()[language]; ok {
-		return r
-	}
-	return reactions()["en"]
-}
-
 // IsAcknowledgement reports whether the caller's words only acknowledge the agent, such as "okay" or "mm-hm". language is
 // a BCP 47 tag.
 func IsAcknowledgement(text, language string) bool {
-	words := strings.Fields(normalizeWords(text))
-	known := reactionsIn(language).acknowledgements
+	words := strings.Fields(Normalize(text))
+	known := inLanguage(reactions(), language).acknowledgements
 	for _, w := range words {
 		if !known[w] {
 			return false
@@ -79,8 +70,8 @@ func IsAcknowledgement(text, language string) bool {
 // IsInterruption reports whether the caller's words begin with a phrase that always interrupts the agent, such as "stop"
 // or "wait a moment". language is a BCP 47 tag.
 func IsInterruption(text, language string) bool {
-	text = normalizeWords(text) + " "
-	for _, phrase := range reactionsIn(language).interruptions {
+	text = Normalize(text) + " "
+	for _, phrase := range inLanguage(reactions(), language).interruptions {
 		if strings.HasPrefix(text, phrase+" ") {
 			return true
 		}

@@ -1,15 +1,15 @@
-package pathway
+package wordlists
 
 import (
 	"strings"
 	"sync"
 )
 
-// offerWords are the phrases with which callers answer an offer, in one language.
-type offerWords struct{ take, next, repeat []string }
+// OfferAnswers are the phrases with which callers answer an offer: they take it, ask for the next one, or have it repeated.
+type OfferAnswers struct{ Take, Next, Repeat []string }
 
 // offerTable returns the phrases by the language part of a BCP 47 tag.
-var offerTable = sync.OnceValue(func() map[string]offerWords { //nolint:gochecknoglobals // a table
+var offerTable = sync.OnceValue(func() map[string]OfferAnswers { //nolint:gochecknoglobals // a table
 	table := map[string][3]string{
 		"en": {
 			"yes|yeah|yep|yes please|sure|okay|correct|that's right|of course|no problem|that works|works for me|that one|i'll take it|i take it|take it|fine|perfect",
@@ -47,18 +47,12 @@ var offerTable = sync.OnceValue(func() map[string]offerWords { //nolint:gocheckn
 			"herhalen|herhaal|nog een keer|nog eens|pardon|wat zegt u",
 		},
 	}
-	all := make(map[string]offerWords, len(table))
+	all := make(map[string]OfferAnswers, len(table))
 	for language, words := range table {
-		all[language] = offerWords{strings.Split(words[0], "|"), strings.Split(words[1], "|"), strings.Split(words[2], "|")}
+		all[language] = OfferAnswers{strings.Split(words[0], "|"), strings.Split(words[1], "|"), strings.Split(words[2], "|")}
 	}
 	return all
 })
 
-// offerWordsIn returns the phrases in a language, a BCP 47 tag, or in English if the language is unknown.
-func offerWordsIn(language string) offerWords {
-	language, _, _ = strings.Cut(strings.ToLower(language), "-")
-	if words, ok := offerTable()[language]; ok {
-		return words
-	}
-	return offerTable()["en"]
-}
+// AnswersToOffer returns the phrases with which callers answer an offer in a language.
+func AnswersToOffer(language string) OfferAnswers { return inLanguage(offerTable(), language) }
