@@ -25,6 +25,7 @@ func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	generation := c.input.supersede()
 	c.playback.request()
 	r := SynthesisRequest(&c.cfg.Script, d.Text)
+	r.Secret = d.Sensitive
 	if clip, ok := c.prompts.clips[r]; ok {
 		c.play(ctx, speech.Utterance{Clip: clip})
 		return
