@@ -138,8 +138,9 @@ func (t *transcript) result() (text string, confidence float64) {
 	for _, token := range t.Tokens {
 		sum, n = sum+token.Log, n+1
 	}
+	var spoken []string
 	if len(t.Segments) == 0 {
-		text = *t.Text
+		spoken = append(spoken, *t.Text)
 	}
 	for _, s := range t.Segments {
 		if s.Average != nil {
@@ -148,9 +149,9 @@ func (t *transcript) result() (text string, confidence float64) {
 			}
 			sum, n = sum+*s.Average, n+1
 		}
-		text += " " + s.Text
+		spoken = append(spoken, s.Text)
 	}
-	text = strings.Join(strings.Fields(nonSpeech.ReplaceAllString(text, " ")), " ")
+	text = strings.Join(strings.Fields(nonSpeech.ReplaceAllString(strings.Join(spoken, " "), " ")), " ")
 	switch {
 	case text == "":
 		return "", 0

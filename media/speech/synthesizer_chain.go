@@ -319,7 +319,8 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 	if err != nil || r.Text == "" || len(chain) == 0 {
 		return v.Speak(ctx, r)
 	}
-	if clip, err := v.promptFile(ctx, r); clip != nil || err != nil {
+	clip, err := v.promptFile(ctx, r)
+	if clip != nil || err != nil {
 		return clip, err
 	}
 	if s, document := v.documentFor(r, chain); s != nil {
