@@ -144,7 +144,22 @@ func (w *documentWriter) trimSpace() {
 
 func (w *documentWriter) endsInSpace() bool { return bytes.HasSuffix(w.out.Bytes(), []byte(" ")) }
 
-func (w *documentWriter) escape(s string) { _ = xml.EscapeText(&w.out, []byte(s)) } // a Buffer returns no error
+// escape writes text. Quotes stay, because some synthesizers read elements in a text that is no XML. Characters that XML
+// does not permit are removed.
+func (w *documentWriter) escape(s string) {
+	for _, r := range s {
+		switch {
+		case r == '&':
+			w.out.WriteString("&amp;")
+		case r == '<':
+			w.out.WriteString("&lt;")
+		case r == '>':
+			w.out.WriteString("&gt;")
+		case r == '\t' || r >= ' ' && r != 0xFFFE && r != 0xFFFF:
+			w.out.WriteRune(r)
+		}
+	}
+}
 
 // Kinds of tags.
 const (

@@ -24,6 +24,8 @@ func TestSSMLKeepsKnownElementsAndEscapesText(t *testing.T) {
 		{`<prosody rate="slow">Your code is <say-as interpret-as="digits">47</say-as>.`, `<speak><prosody rate="slow">Your code is four seven.</prosody></speak>`},
 		{`Buy <emphasis>two <sub alias="kilograms">kg</sub></emphasis> for **$5**.`, `<speak>Buy <emphasis>two kilograms</emphasis> for five dollars.</speak>`},
 		{`<say-as interpret-as="verbatim">R&amp;D &lt;1&gt;</say-as> <break/> done`, `<speak>R&amp;D &lt;1&gt; <break/> done</speak>`},
+		{`It's <emphasis>fine</emphasis>.`, `<speak>It's <emphasis>fine</emphasis>.</speak>`},
+		{`<say-as interpret-as="verbatim">a&#1;b&#xFFFF;c</say-as> <break/> d`, `<speak>abc <break/> d</speak>`},
 		{`<BREAK TIME="90s" onclick="x"/>Hello`, `<speak><break time="5s"/> Hello</speak>`},
 		{`Hello <break time="soon" strength="weak"></break> you`, `<speak>Hello <break strength="weak"/> you</speak>`},
 		// Markup that a model could inject.
