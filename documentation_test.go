@@ -147,6 +147,7 @@ func TestCommandBlocksAreRunOrHaveAReason(t *testing.T) {
 		"bin/callboard users create Ada --role admin --environment test    # prints an id":                "docs/dashboard.md runs them",
 		"CALLBOARD_SIP_ADDR=192.168.1.10:5060 CALLBOARD_EGRESS_ALLOW=127.0.0.0/8,192.168.1.0/24 make run": "the addresses are examples",
 		"make build": "the tests build the binary",
+		"export OPENAI_API_KEY=sk-… CALLBOARD_ENGINES_FILE=/etc/callboard/engines.yaml":                         "key and path are examples; a test of cmd/callboard/server/engines reads the file",
 		"CALLBOARD_OTLP_URL=http://127.0.0.1:4318 callboard serve":                                              "the test of metrics starts the service with a collector",
 		"callboard init                                    # addresses, TLS, the first trunk, a test call":      "a test passes the answers as flags; the addresses are examples",
 		"callboard init                                   # asks for addresses, TLS, a trunk, a number to ring": "the same",

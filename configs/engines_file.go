@@ -62,6 +62,7 @@ type EngineTTS struct {
 	SampleRate int    `json:"sample_rate"` // of the audio that the engine sends, Hz
 	FirstMs    int    `json:"first_ms"`    // timeout for the first audio, milliseconds
 	StallMs    int    `json:"stall_ms"`    // timeout between two pieces of audio, milliseconds
+	SSML       bool   `json:"ssml"`        // the engine reads SSML: texts with elements of SSML are sent as SSML documents
 }
 
 // EngineSTT configures speech recognition.
@@ -75,6 +76,11 @@ type EngineLLM struct {
 	Model   string `json:"model"`
 	FirstMs int    `json:"first_ms"` // timeout for the first token, milliseconds
 	StallMs int    `json:"stall_ms"` // timeout between two tokens, milliseconds
+	// ReasoningEffort is sent as reasoning_effort, for example "none". It is empty if the parameter is not sent.
+	ReasoningEffort string `json:"reasoning_effort"`
+	// MaxTokensParameter is the request parameter that limits the length of a response: max_tokens or
+	// max_completion_tokens.
+	MaxTokensParameter string `json:"max_tokens_parameter"`
 }
 
 // EngineRealtime configures the model of an engine that receives speech and returns speech.
@@ -108,6 +114,7 @@ const (
 
 var (
 	engineName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)
+	effortName = regexp.MustCompile(`^[a-z]{1,32}$`)
 	// embeddedEngines are the names of the engines that need no configuration. The engines file cannot use them.
 	embeddedEngines = []string{"espeak-ng", "pocketsphinx", "wav"}
 )
@@ -274,7 +281,7 @@ func (r *engineReader) readEngine(name string, w engineEntry) Engine {
 // error messages.
 func (r *engineReader) fillRoles(at string, e *Engine) {
 	if t := e.TTS; t != nil {
-		e.TTS = &EngineTTS{Model: t.Model, Voice: t.Voice, SampleRate: t.SampleRate, FirstMs: r.checkTimeout(at+".tts.first_ms", t.FirstMs, defaultFirst), StallMs: r.checkTimeout(at+".tts.stall_ms", t.StallMs, defaultStall)}
+		e.TTS = &EngineTTS{Model: t.Model, Voice: t.Voice, SampleRate: t.SampleRate, FirstMs: r.checkTimeout(at+".tts.first_ms", t.FirstMs, defaultFirst), StallMs: r.checkTimeout(at+".tts.stall_ms", t.StallMs, defaultStall), SSML: t.SSML}
 		if t.SampleRate == 0 {
 			e.TTS.SampleRate = 24000
 		}
@@ -289,8 +296,15 @@ func (r *engineReader) fillRoles(at string, e *Engine) {
 		r.checkName(at+".stt.model", &e.STT.Model, map[string]string{EngineOpenAI: "gpt-4o-mini-transcribe", EngineDeepgram: "nova-3"}[e.Kind])
 	}
 	if l := e.LLM; l != nil {
-		e.LLM = &EngineLLM{Model: l.Model, FirstMs: r.checkTimeout(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.checkTimeout(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
+		e.LLM = &EngineLLM{Model: l.Model, ReasoningEffort: l.ReasoningEffort, MaxTokensParameter: l.MaxTokensParameter, FirstMs: r.checkTimeout(at+".llm.first_ms", l.FirstMs, 2*defaultFirst), StallMs: r.checkTimeout(at+".llm.stall_ms", l.StallMs, 2*defaultStall)}
 		r.checkName(at+".llm.model", &e.LLM.Model, "")
+		r.checkName(at+".llm.max_tokens_parameter", &e.LLM.MaxTokensParameter, "max_tokens")
+		if p := e.LLM.MaxTokensParameter; p != "max_tokens" && p != "max_completion_tokens" {
+			r.addProblem(at+".llm.max_tokens_parameter", p, "max_tokens or max_completion_tokens")
+		}
+		if l.ReasoningEffort != "" && !effortName.MatchString(l.ReasoningEffort) {
+			r.addProblem(at+".llm.reasoning_effort", l.ReasoningEffort, "a name of at most 32 lower-case letters that the model knows, such as none, minimal or low")
+		}
 	}
 	if m := e.Embeddings; m != nil {
 		e.Embeddings = &EngineEmbeddings{Model: m.Model}

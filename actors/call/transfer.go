@@ -204,7 +204,7 @@ func (c *call) prepareSummary(ctx actor.Context) {
 		return
 	}
 	generation, speaker := c.transfers.generation, c.cfg.Speaker
-	r := speech.Request{Text: pathway.Pronounce(t.summary, c.script.Voice.Pronunciations), Voice: c.script.Voice.Name}
+	r := speech.Request{Text: pathway.Pronounce(t.summary, c.script.Voice.Pronunciations), Voice: c.script.Voice.Name, Secret: t.summary != t.recordedSummary}
 	if r.Voice == "" {
 		r.Voice = c.script.Language
 	}

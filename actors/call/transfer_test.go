@@ -14,6 +14,8 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/event"
+	"github.com/callboard/callboard/media"
+	"github.com/callboard/callboard/media/speech"
 	"github.com/callboard/callboard/sip"
 	"github.com/callboard/callboard/sip/testcarrier"
 )
@@ -347,6 +349,19 @@ func TestFailedNotifyReturnsTheCallerToTheAgent(t *testing.T) {
 	assert.Equal(t, "sip_486", e.Call.Transfers[0].Reason)
 }
 
+// secretRecorder records the secret texts that it synthesizes.
+type secretRecorder struct {
+	speech.Synthesizer
+	secret chan string
+}
+
+func (s secretRecorder) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
+	if r.Secret {
+		s.secret <- r.Text
+	}
+	return s.Synthesizer.Speak(ctx, r)
+}
+
 func TestAttendedTransferRefersThePeerWithReplaces(t *testing.T) {
 	t.Parallel()
 	p := newPeer(t)
@@ -355,7 +370,8 @@ func TestAttendedTransferRefersThePeerWithReplaces(t *testing.T) {
 		asked <- r
 		r.Accept()(200, "OK", true)
 	})
-	h := newFixture(t, fixtureOptions{trunks: trunksToPeer(p), redact: domain.Redaction{Patterns: []string{`\b4\d{3}\b`}}})
+	secret := make(chan string, 10)
+	h := newFixture(t, fixtureOptions{trunks: trunksToPeer(p), speaker: secretRecorder{toneSpeaker{}, secret}, redact: domain.Redaction{Patterns: []string{`\b4\d{3}\b`}}})
 	id := h.dialUntilAnswered(numberPrefix+"7777", waitingPathway())
 	require.NoError(t, h.request(call.StartTransfer{CallID: id, Target: transferleg.Target{To: silentNumber}, Mode: domain.TransferAttended, Summary: "A caller with card 4111."}))
 	e := h.waitForEnd(id)
@@ -364,6 +380,7 @@ func TestAttendedTransferRefersThePeerWithReplaces(t *testing.T) {
 	assert.Equal(t, h.ua.CallID(id, 2), r.Replaces.CallID)
 	assert.Equal(t, domain.TransferCompleted, e.Call.Transfers[0].Status)
 	assert.Equal(t, "A caller with card [redacted].", e.Call.Transfers[0].Summary, "redacted as stored")
+	assert.Equal(t, "A caller with card 4111.", receive(t, secret), "the synthesizer must not cache it")
 	assert.Equal(t, domain.ReasonTransferred, e.Verdict.Reason)
 	h.waitUntil(5*time.Second, "nothing is left", func() bool { return h.carrier.LiveCalls() == 0 && h.permitsInUse() == 0 })
 }

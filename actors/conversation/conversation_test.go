@@ -128,12 +128,16 @@ type fakeSynthesizer struct {
 	takes       time.Duration
 	fails       map[string]int // number of failures by text
 	voices      []string       // voice, language and text of each request
+	secret      []string       // secret texts
 }
 
 func (s *fakeSynthesizer) Speak(ctx context.Context, r speech.Request) (media.Clip, error) {
 	s.mu.Lock()
 	s.synthesized[r.Text]++
 	s.voices = append(s.voices, r.Voice+" "+r.Language+" "+r.Text)
+	if r.Secret {
+		s.secret = append(s.secret, r.Text)
+	}
 	s.fails[r.Text]--
 	left := s.fails[r.Text]
 	s.mu.Unlock()
@@ -434,6 +438,7 @@ func TestSecretKeysAreNotRecorded(t *testing.T) {
 			texts = append(texts, g.Text)
 		}
 		assert.Equal(t, []string{"Pin", "[hidden]", "It is [hidden]"}, texts)
+		assert.Equal(t, []string{"It is 4711"}, s.voice.secret, "the synthesizer must not cache it")
 		assert.Empty(t, f.Result.Variables)
 	})
 }

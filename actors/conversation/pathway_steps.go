@@ -25,7 +25,7 @@ func (c *Conversation) start(ctx actor.Context) {
 	}
 	if a.MachineAction() == domain.AMDMessage {
 		if text, _, missing := c.state.FillText(a.Message); len(missing) == 0 {
-			c.prompts.prepare(ctx, SynthesisRequest(&c.cfg.Script, text))
+			c.prompts.prepare(ctx, c.promptRequest(text, false))
 		}
 	}
 	if a.Mode != domain.AMDWait {

@@ -98,6 +98,7 @@ func TestRedactedTextIsUsedButNotReported(t *testing.T) {
 		time.Sleep(time.Second)
 		messages := s.close()
 
+		assert.Contains(t, s.voice.secret, "So 123456, and your number?", "the synthesizer must not cache it")
 		for i, message := range messages {
 			if x, ok := message.(conversation.RequestTransfer); ok {
 				assert.Equal(t, conversation.RequestTransfer{Destination: "desk", Mode: domain.TransferBlind, Summary: "Pin 123456", RedactedSummary: "Pin [redacted]"}, x)

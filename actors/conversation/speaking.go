@@ -24,7 +24,7 @@ func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	c.playback.prompt = d
 	generation := c.input.supersede()
 	c.playback.request()
-	r := SynthesisRequest(&c.cfg.Script, d.Text)
+	r := c.promptRequest(d.Text, d.Sensitive)
 	if clip, ok := c.prompts.clips[r]; ok {
 		c.play(ctx, speech.Utterance{Clip: clip})
 		return
@@ -58,8 +58,8 @@ func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized)
 		c.endUnable(ctx)
 		return
 	}
-	if !p.prompt.Sensitive && m.utterance.Feed == nil {
-		c.prompts.add(SynthesisRequest(&c.cfg.Script, p.prompt.Text), m.utterance.Clip)
+	if r := c.promptRequest(p.prompt.Text, p.prompt.Sensitive); !r.Secret && m.utterance.Feed == nil {
+		c.prompts.add(r, m.utterance.Clip)
 	}
 	c.play(ctx, m.utterance)
 }
@@ -89,7 +89,7 @@ func (c *Conversation) play(ctx actor.Context, utterance speech.Utterance) {
 		c.playback.pause()
 	}
 	for _, text := range c.state.UpcomingTexts() {
-		c.prompts.prepare(ctx, SynthesisRequest(&c.cfg.Script, text))
+		c.prompts.prepare(ctx, c.promptRequest(text, false))
 	}
 }
 

@@ -62,9 +62,9 @@ func (p *promptCache) clear() {
 	clear(p.prepared)
 }
 
-// prepare synthesizes a prompt in advance and caches it.
+// prepare synthesizes a prompt in advance and caches it, unless it is secret.
 func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
-	if p.prepared[r] || len(p.prepared) >= maxClips {
+	if r.Secret || p.prepared[r] || len(p.prepared) >= maxClips {
 		return
 	}
 	p.prepared[r] = true
@@ -142,6 +142,14 @@ func synthesizeOnce(ctx context.Context, speak func(context.Context, speech.Requ
 		}
 	}()
 	return speak(bound, r)
+}
+
+// promptRequest returns the request to synthesize a text in this conversation. A text is secret if it has a value of a
+// sensitive node (sensitive), or words that the workspace redacts.
+func (c *Conversation) promptRequest(text string, sensitive bool) speech.Request {
+	r := SynthesisRequest(&c.cfg.Script, text)
+	r.Secret = sensitive || c.cfg.Redact.RedactText(text) != text
+	return r
 }
 
 // SynthesisRequest returns the request to synthesize a text in the voice of the script's agent.

@@ -45,6 +45,9 @@ const (
 // StreamSpeech synthesizes one sentence and passes the audio to out as it arrives.
 func (s *Speech) StreamSpeech(ctx context.Context, r speech.Request, out func(mu []byte)) error {
 	o := synthesisRequest{Text: r.Text, Model: r.Model}
+	if r.SSML { // the API reads the elements without the root element
+		o.Text = strings.TrimSuffix(r.Text[strings.IndexByte(r.Text, '>')+1:], "</speak>")
+	}
 	if strings.Contains(r.Model, "flash_v2_5") || strings.Contains(r.Model, "turbo_v2_5") { // other models refuse a language
 		o.Language, _, _ = strings.Cut(strings.ToLower(r.Language), "-")
 	}

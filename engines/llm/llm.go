@@ -20,6 +20,10 @@ type Engine struct {
 	Key    string // secret; "": no key is sent
 	Model  string
 	Tenant bool // a tenant named the address, so the egress filter applies
+	// ReasoningEffort is sent as reasoning_effort; "": not sent.
+	ReasoningEffort string
+	// MaxCompletionTokens sends the limit of a response as max_completion_tokens instead of max_tokens.
+	MaxCompletionTokens bool
 	// First limits the wait for the first word, Stall the pause between two chunks, and Total the whole response. Defaults:
 	// 5 s, 5 s, 60 s.
 	First, Stall, Total time.Duration

@@ -2,7 +2,9 @@ package llm_test
 
 import (
 	"context"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -71,6 +73,54 @@ func TestChatCompletionFollowsDocumentation(t *testing.T) {
 	assert.Equal(t, "c1", asked.Messages[3].ToolCallID)
 	assert.InDelta(t, 0.2, *asked.Temperature, 1e-9)
 	assert.Equal(t, 99, asked.MaxTokens)
+}
+
+func TestToolCallsOfLocalServersAreTakenApart(t *testing.T) {
+	t.Parallel()
+	chunk := func(calls string) string {
+		return `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"","tool_calls":[` + calls + `]},"finish_reason":null}]}` + "\n\n"
+	}
+	end := `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	for name, stream := range map[string]string{
+		"Ollama: whole calls, all with index 0": chunk(`{"id":"call_a","index":0,"type":"function","function":{"name":"book","arguments":"{\"day\":1}"}}`) +
+			chunk(`{"id":"call_b","index":0,"type":"function","function":{"name":"end","arguments":"{}"}}`),
+		"Ollama: two calls in a chunk": chunk(`{"id":"call_a","index":0,"type":"function","function":{"name":"book","arguments":"{\"day\":1}"}},{"id":"call_b","index":0,"type":"function","function":{"name":"end","arguments":"{}"}}`),
+		"LocalAI: the ID and the name in each chunk": chunk(`{"index":0,"id":"call_a","type":"function","function":{"name":"book","arguments":""}}`) +
+			chunk(`{"index":0,"id":"call_a","type":"function","function":{"name":"book","arguments":"{\"day\":1}"}}`) +
+			chunk(`{"index":1,"id":"call_b","type":"function","function":{"name":"end","arguments":"{}"}}`),
+		"vLLM: arguments in pieces": chunk(`{"id":"call_a","type":"function","index":0,"function":{"name":"book"}}`) + chunk(`{"index":0,"function":{"arguments":"{\"day\""}}`) +
+			chunk(`{"index":0,"function":{"arguments":":1}"}}`) + chunk(`{"id":"call_b","type":"function","index":1,"function":{"name":"end","arguments":"{}"}}`),
+	} {
+		s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Raw: stream + end}))
+		a, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL}}, hello(), nil, nil)
+		require.NoError(t, err, name)
+		assert.Equal(t, []llm.Call{{ID: "call_a", Name: "book", Arguments: `{"day":1}`}, {ID: "call_b", Name: "end", Arguments: "{}"}}, a.Calls, name)
+	}
+	s := llmtest.New(t, llmtest.Replies(llmtest.Reply{Raw: chunk(`{"index":0,"id":"same","function":{"name":"a","arguments":"{}"}}`) + chunk(`{"index":1,"id":"same","function":{"name":"b","arguments":"{}"}}`) + end}))
+	a, err := client().Ask(t.Context(), []llm.Engine{{Name: "one", URL: s.URL}}, hello(), nil, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"same", "call_1"}, []string{a.Calls[0].ID, a.Calls[1].ID}, "results are matched by ID")
+}
+
+func TestRequestFollowsSettingsOfTheEngine(t *testing.T) {
+	t.Parallel()
+	var bodies []string
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(body))
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, `data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	defer far.Close()
+	r := llm.Request{MaxTokens: 99, Messages: []llm.Message{{Role: llm.Assistant, Calls: []llm.Call{{ID: "c1", Name: "end"}}}, {Role: llm.ToolRole, ID: "c1", Text: "done"}}}
+	for _, e := range []llm.Engine{{Model: "m"}, {Model: "m", ReasoningEffort: "none", MaxCompletionTokens: true}} {
+		e.URL = far.URL
+		_, err := client().Ask(t.Context(), []llm.Engine{e}, r, nil, nil)
+		require.NoError(t, err)
+	}
+	messages := `"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"end","arguments":"{}"}}]},{"role":"tool","content":"done","tool_call_id":"c1"}]`
+	assert.JSONEq(t, `{"model":"m","stream":true,"max_tokens":99,`+messages+`}`, bodies[0])
+	assert.JSONEq(t, `{"model":"m","stream":true,"max_completion_tokens":99,"reasoning_effort":"none",`+messages+`}`, bodies[1])
 }
 
 // broken returns faulty responses of an engine, each with the fault code that the client must report.

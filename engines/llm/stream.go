@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,6 +51,9 @@ type (
 		Temperature *float64      `json:"temperature,omitempty"`
 		MaxTokens   int           `json:"max_tokens,omitempty"`
 		Format      any           `json:"response_format,omitempty"`
+
+		MaxCompletionTokens int    `json:"max_completion_tokens,omitempty"`
+		ReasoningEffort     string `json:"reasoning_effort,omitempty"`
 	}
 	wireChunk struct {
 		Choices []struct {
@@ -64,8 +68,11 @@ type (
 )
 
 // newWireRequest returns the JSON body of a chat completions request.
-func newWireRequest(model string, r Request) wireRequest {
-	w := wireRequest{Model: model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens}
+func newWireRequest(e *Engine, r Request) wireRequest {
+	w := wireRequest{Model: e.Model, Stream: true, Temperature: r.Temperature, MaxTokens: r.MaxTokens, ReasoningEffort: e.ReasoningEffort}
+	if e.MaxCompletionTokens {
+		w.MaxTokens, w.MaxCompletionTokens = 0, r.MaxTokens
+	}
 	for _, m := range r.Messages {
 		one := wireMessage{Role: m.Role, ToolCallID: m.ID}
 		if m.Text != "" || len(m.Calls) == 0 {
@@ -74,6 +81,9 @@ func newWireRequest(model string, r Request) wireRequest {
 		for _, c := range m.Calls {
 			x := wireCall{ID: c.ID, Type: "function"}
 			x.Function.Name, x.Function.Arguments = c.Name, c.Arguments
+			if strings.TrimSpace(c.Arguments) == "" {
+				x.Function.Arguments = "{}" // Ollama and vLLM refuse arguments that are not JSON
+			}
 			one.ToolCalls = append(one.ToolCalls, x)
 		}
 		w.Messages = append(w.Messages, one)
@@ -117,7 +127,7 @@ func (c *Client) askEngine(ctx context.Context, e *Engine, r Request, sentence f
 }
 
 func (c *Client) stream(ctx context.Context, e *Engine, r Request, to *answerReader) error {
-	resp, err := c.post(ctx, e, "/chat/completions", "text/event-stream", newWireRequest(e.Model, r))
+	resp, err := c.post(ctx, e, "/chat/completions", "text/event-stream", newWireRequest(e, r))
 	if err != nil {
 		return err
 	}
@@ -180,6 +190,7 @@ type answerReader struct {
 	filter   reasoningFilter
 	cutter   Sentences
 	answer   Answer
+	calls    map[int]int // position in answer.Calls of the call with an index of the stream
 	text     strings.Builder
 	spoke    bool
 	hasChunk bool // a chunk has arrived
@@ -291,24 +302,43 @@ func (r *answerReader) reportSentence(sentence string) {
 }
 
 // addToolCall adds a chunk to a tool call. The first chunk of a tool call has the ID and the name. Further chunks have
-// parts of the arguments.
+// parts of the arguments. Some servers repeat ID and name in each chunk. Ollama sends several calls whole, all with the
+// index 0; their IDs tell them apart.
 func (r *answerReader) addToolCall(piece *wireCall) error {
 	if piece.Index < 0 || piece.Index >= maxCalls {
-		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("the response has more than %d tool calls", maxCalls)}
+		return r.tooManyCalls()
 	}
-	for len(r.answer.Calls) <= piece.Index {
+	at, known := r.calls[piece.Index]
+	if known && piece.ID != "" && r.answer.Calls[at].ID != "" && piece.ID != r.answer.Calls[at].ID {
+		known = false
+	}
+	if !known {
+		if len(r.answer.Calls) == maxCalls {
+			return r.tooManyCalls()
+		}
+		if r.calls == nil {
+			r.calls = make(map[int]int)
+		}
+		at = len(r.answer.Calls)
+		r.calls[piece.Index] = at
 		r.answer.Calls = append(r.answer.Calls, Call{})
 	}
-	c := &r.answer.Calls[piece.Index]
+	c := &r.answer.Calls[at]
 	if piece.ID != "" {
 		c.ID = piece.ID
 	}
-	c.Name += piece.Function.Name
+	if piece.Function.Name != c.Name {
+		c.Name += piece.Function.Name
+	}
 	c.Arguments += piece.Function.Arguments
 	if len(c.Arguments) > maxArguments || len(c.Name) > 256 || len(c.ID) > 256 {
 		return &Fault{Engine: r.engine.Name, Code: "too_long", Message: "a tool call of the response is too long"}
 	}
 	return nil
+}
+
+func (r *answerReader) tooManyCalls() error {
+	return &Fault{Engine: r.engine.Name, Code: "too_long", Message: fmt.Sprintf("the response has more than %d tool calls", maxCalls)}
 }
 
 // finish returns the complete answer at the end of the stream and reports its last sentence.
@@ -318,8 +348,8 @@ func (r *answerReader) finish() (Answer, error) {
 	}
 	a := r.answer
 	a.Engine, a.Text = r.engine.Name, strings.TrimSpace(r.text.String())
-	for i := range a.Calls {
-		if a.Calls[i].ID == "" {
+	for i := range a.Calls { // results are matched to calls by ID
+		if id := a.Calls[i].ID; id == "" || slices.ContainsFunc(a.Calls[:i], func(c Call) bool { return c.ID == id }) {
 			a.Calls[i].ID = fmt.Sprintf("call_%d", i)
 		}
 	}

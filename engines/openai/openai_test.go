@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -123,6 +124,29 @@ func TestTranscriptWithoutConfidenceGetsDefault(t *testing.T) {
 	assert.Equal(t, speech.RecognitionResult{Text: "yes please", Confidence: 0.9, Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
 	server.SetTranscript("")
 	assert.Equal(t, speech.RecognitionResult{Final: true}, understand(t, w, speech.RecognitionRequest{}, nil))
+}
+
+func TestTranscriptOmitsNotesAboutSounds(t *testing.T) {
+	for answer, expected := range map[string]speech.RecognitionResult{
+		`{"text":" I would like to book\n an appointment.\n"}`: {Text: "I would like to book an appointment.", Confidence: 0.9, Final: true}, // whisper.cpp
+		`{"text":" [BLANK_AUDIO]\n"}`:                          {Final: true},
+		`{"text":"x","segments":[{"text":" (upbeat music)"},{"text":" Yes. ♪"},{"text":" *coughs* please"}]}`:                 {Text: "Yes. please", Confidence: 0.9, Final: true}, // LocalAI: no probabilities
+		`{"text":"x","segments":[{"text":" Yes.","avg_logprob":-0.5},{"text":" No.","avg_logprob":-2,"no_speech_prob":0.9}]}`: {Text: "Yes.", Confidence: math.Exp(-0.5), Final: true},
+	} {
+		far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
+		w := &openai.Recognizer{Config: openai.Config{URL: far.URL, Client: far.Client()}, Model: "whisper-1"}
+		assert.Equal(t, expected, understand(t, w, speech.RecognitionRequest{}, nil), answer)
+		far.Close()
+	}
+}
+
+func TestElevenLabsGetsElementsOfSSMLWithoutRootElement(t *testing.T) {
+	server := enginetest.New(t)
+	e := &elevenlabs.Speech{URL: server.URL, Key: enginetest.Key, Client: server.Client()}
+	require.NoError(t, e.StreamSpeech(t.Context(), speech.Request{Text: `<speak version="1.1">Hold <break time="1s"/> on.</speak>`, SSML: true, Voice: "v", Model: "eleven_flash_v2"}, func([]byte) {}))
+	var body struct{ Text string }
+	require.NoError(t, json.Unmarshal(server.Requests()[0].Body, &body))
+	assert.Equal(t, `Hold <break time="1s"/> on.`, body.Text)
 }
 
 func TestEngineFaultsBecomeErrorsWithoutTheKey(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"mime/multipart"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -92,9 +93,9 @@ func (t *turn) Close() { t.cancel() }
 type transcript struct {
 	Text     *string `json:"text"`
 	Segments []struct {
-		Text     string  `json:"text"`
-		Average  float64 `json:"avg_logprob"`
-		NoSpeech float64 `json:"no_speech_prob"`
+		Text     string   `json:"text"`
+		Average  *float64 `json:"avg_logprob"` // LocalAI sends none
+		NoSpeech float64  `json:"no_speech_prob"`
 	} `json:"segments"`
 	Tokens []struct {
 		Log float64 `json:"logprob"`
@@ -127,23 +128,30 @@ func (w *Recognizer) transcribe(ctx context.Context, wanted speech.RecognitionRe
 	return text, confidence, nil
 }
 
+// nonSpeech matches the notes of Whisper models about sounds, such as "[BLANK_AUDIO]", "(music)" and "*coughs*".
+var nonSpeech = regexp.MustCompile(`\[[^\[\]]{1,60}\]|\([^()]{1,60}\)|\*[^*]{1,60}\*|[♪♫]+`)
+
 // result returns the recognized text and its confidence. It drops segments that are probably not speech, because some
-// models invent words for silence.
+// models invent words for silence, and notes about sounds. Line breaks between segments become spaces.
 func (t *transcript) result() (text string, confidence float64) {
 	sum, n := 0.0, 0
 	for _, token := range t.Tokens {
 		sum, n = sum+token.Log, n+1
 	}
+	var spoken []string
 	if len(t.Segments) == 0 {
-		text = strings.TrimSpace(*t.Text)
+		spoken = append(spoken, *t.Text)
 	}
 	for _, s := range t.Segments {
-		if s.NoSpeech > maxNoSpeechProbability && s.Average < minLogProbability {
-			continue
+		if s.Average != nil {
+			if s.NoSpeech > maxNoSpeechProbability && *s.Average < minLogProbability {
+				continue
+			}
+			sum, n = sum+*s.Average, n+1
 		}
-		text = strings.TrimSpace(text + " " + strings.TrimSpace(s.Text))
-		sum, n = sum+s.Average, n+1
+		spoken = append(spoken, s.Text)
 	}
+	text = strings.Join(strings.Fields(nonSpeech.ReplaceAllString(strings.Join(spoken, " "), " ")), " ")
 	switch {
 	case text == "":
 		return "", 0

@@ -30,7 +30,7 @@ func (w ClipStreamer) StreamSpeech(ctx context.Context, r Request, out func(mu [
 }
 
 // Cache caches the audio of a speech engine in memory, up to a number of bytes. It writes nothing to disk, because the
-// texts contain names and responses of language models. Concurrent requests for the same text share one synthesis. The
+// texts contain names and responses of language models. The audio of secret texts is not cached. Concurrent requests for the same text share one synthesis. The
 // synthesis is cancelled when no request waits for it.
 type Cache struct {
 	engine   StreamingSynthesizer
@@ -154,7 +154,7 @@ func (c *Cache) synthesize(ctx context.Context, r Request, f *synthesis) {
 		if c.running[r] == f {
 			delete(c.running, r)
 		}
-		if f.err == nil {
+		if f.err == nil && !r.Secret {
 			c.addClip(r, f.clip)
 		}
 		c.mu.Unlock()

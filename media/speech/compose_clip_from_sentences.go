@@ -31,6 +31,10 @@ type Request struct {
 	Model    string // model of the engine; "": its default
 	Language string // BCP 47 tag; "": the engine's default
 	Rate     int    // words per minute, 80 to 450; 0: the engine's default
+	// SSML marks a Text that is an SSML document. The chain sets it for engines that read SSML.
+	SSML bool
+	// Secret marks a Text with a secret value. Its audio is not cached, and no error contains the text.
+	Secret bool
 }
 
 // Synthesizer converts text to a clip of 8 kHz µ-law audio. Several callers share the clip and must not change it.
@@ -49,8 +53,13 @@ type Config struct {
 	Order       []string           // names of the external engines that serve requests without an engine name, in this order
 }
 
-// pause is 200 ms of silence between two sentences.
-var pause = bytes.Repeat([]byte{g711.MuSilence}, 1600)
+// sentencePause is the silence between two sentences.
+const sentencePause = 200 * time.Millisecond
+
+// silence returns 8 kHz µ-law audio of silence.
+func silence(d time.Duration) []byte {
+	return bytes.Repeat([]byte{g711.MuSilence}, int(d.Milliseconds())*8)
+}
 
 // SynthesizerChain produces the speech of all calls. It plays the WAV file of a text if there is one. Otherwise it tries
 // the engines in order and caches their audio. The local engine is the last one.
@@ -153,6 +162,9 @@ func (v *SynthesizerChain) promptFile(ctx context.Context, r Request) (media.Cli
 	switch {
 	case v.prompts != nil:
 		clip, err := v.prompts.Speak(ctx, v.localRequest(r))
+		if err != nil && r.Secret {
+			err = fmt.Errorf("%w for a text with a secret value", ErrNoPrompt) // the error of PromptFiles names files after the text
+		}
 		if err == nil || explicit || !errors.Is(err, ErrNoPrompt) {
 			return clip, err
 		}
@@ -160,6 +172,9 @@ func (v *SynthesizerChain) promptFile(ctx context.Context, r Request) (media.Cli
 		return nil, fmt.Errorf("%w: %s: there is no prompt directory", ErrNoPrompt, r.Text)
 	}
 	if v.local == nil && len(v.chain(r)) == 0 {
+		if r.Secret {
+			return nil, fmt.Errorf("%w for a text with a secret value: %w", ErrNoPrompt, v.localError)
+		}
 		return nil, fmt.Errorf("%w: looked for %s.wav and %s.wav: %w", ErrNoPrompt, Slug(r.Text), PromptHash(r.Text), v.localError)
 	}
 	return nil, nil
@@ -172,13 +187,21 @@ func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, 
 	if clip != nil || err != nil {
 		return clip, err
 	}
-	sentences := SpeakableSentences(r.Text, r.Language)
+	if s, document := v.documentFor(r, v.healthyChain(r)); s != nil {
+		if clip, err = v.sentenceCache.Speak(ctx, document); err == nil || ctx.Err() != nil {
+			return clip, err
+		}
+	}
+	sentences := pausedSentences(r)
 	clips, failed := make([]media.Clip, len(sentences)), make([]error, len(sentences))
 	var work sync.WaitGroup
 	for i, sentence := range sentences {
+		if sentence.text == "" {
+			continue // only a pause
+		}
 		work.Go(func() {
 			r := r
-			r.Text = sentence
+			r.Text = sentence.text
 			clips[i], failed[i] = v.sentence(ctx, r)
 		})
 	}
@@ -186,18 +209,19 @@ func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, 
 	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
-	if len(clips) == 1 {
-		return clips[0], nil
-	}
-	return bytes.Join(clipBytes(clips), pause), nil
+	return joinClips(sentences, clips), nil
 }
 
-func clipBytes(clips []media.Clip) [][]byte {
-	out := make([][]byte, len(clips))
-	for i, c := range clips {
-		out[i] = c
+// joinClips returns the clips of the sentences with the pauses between them.
+func joinClips(sentences []pausedSentence, clips []media.Clip) media.Clip {
+	if len(clips) == 1 && sentences[0].pause == 0 {
+		return clips[0]
 	}
-	return out
+	var joined media.Clip
+	for i, clip := range clips {
+		joined = append(append(joined, silence(sentences[i].pause)...), clip...)
+	}
+	return joined
 }
 
 // sentence returns the audio of one sentence from the first engine that succeeds.

@@ -2,6 +2,7 @@ package speech
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -33,8 +34,12 @@ func cleanLines(s string) string {
 // numbers, dates and abbreviations in words of the language, a BCP 47 tag. Each sentence is synthesized and cached
 // separately. A sentence of more than 600 bytes is split between words.
 func SpeakableSentences(s, language string) []string {
+	return splitSentences(text.Speakable(s, language), language)
+}
+
+func splitSentences(speakable, language string) []string {
 	var out []string
-	for _, sentence := range text.Sentences(text.Speakable(s, language), language) {
+	for _, sentence := range text.Sentences(speakable, language) {
 		for len(sentence) > sentenceMost {
 			end := strings.LastIndexByte(sentence[:sentenceMost+1], ' ')
 			if end <= 0 {
@@ -47,6 +52,35 @@ func SpeakableSentences(s, language string) []string {
 		}
 		if sentence != "" {
 			out = append(out, sentence)
+		}
+	}
+	return out
+}
+
+// pausedSentence is a sentence and the silence before it.
+type pausedSentence struct {
+	pause time.Duration
+	text  string // empty: only the pause
+}
+
+// pausedSentences returns the speakable sentences of a request. The silence before a sentence is that of the SSML element
+// break, or sentencePause.
+func pausedSentences(r Request) []pausedSentence {
+	var out []pausedSentence
+	for _, part := range text.Parts(r.Text, r.Language) {
+		sentences := splitSentences(part.Text, r.Language)
+		if len(sentences) == 0 && part.Pause > 0 {
+			sentences = []string{""}
+		}
+		for i, sentence := range sentences {
+			pause := sentencePause
+			switch {
+			case i == 0 && part.Pause > 0:
+				pause = part.Pause
+			case len(out) == 0:
+				pause = 0
+			}
+			out = append(out, pausedSentence{pause, sentence})
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package speech
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ type NamedSynthesizer struct {
 	Model             string        // default model
 	FirstAudioTimeout time.Duration // longest wait for the first audio; 0: 2.5 s
 	PauseTimeout      time.Duration // longest wait between two pieces of audio; 0: 2 s
+	SSML              bool          // a text with elements of SSML is sent as an SSML document
 }
 
 // Errors of speech engines. ErrorCode maps them to the codes that users see.
@@ -59,7 +59,8 @@ func ErrorCode(err error) string {
 
 const (
 	maxSentenceSamples       = 3 * 60 * 8000 // 8 kHz samples; longer audio of one sentence ends with ErrTooMuchAudio
-	failuresBeforeSuspension = 3             // consecutive failures
+	maxDocumentSamples       = 10 * 60 * 8000
+	failuresBeforeSuspension = 3 // consecutive failures
 	minSuspension            = 10 * time.Second
 	maxSuspension            = time.Minute
 )
@@ -133,12 +134,15 @@ func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(m
 		cancel(late)
 	})
 	defer timer.Stop()
-	got := 0
+	got, most := 0, maxSentenceSamples
+	if r.SSML {
+		most = maxDocumentSamples
+	}
 	err := s.Engine.StreamSpeech(ctx, r, func(piece []byte) {
 		if ctx.Err() != nil || len(piece) == 0 {
 			return
 		}
-		if got += len(piece); got > maxSentenceSamples {
+		if got += len(piece); got > most {
 			cancel(ErrTooMuchAudio)
 			return
 		}
@@ -294,7 +298,7 @@ func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told fu
 	feed, failed := new(media.Feed), make(chan error, 1)
 	go func() {
 		defer feed.End()
-		failed <- v.streamSentences(run, r, feed, told)
+		failed <- (&utteranceStream{chain: v, request: r, feed: feed, report: told}).run(run)
 	}()
 	_, over, err := feed.Wait(ctx, 0)
 	if over {
@@ -315,66 +319,27 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 	if err != nil || r.Text == "" || len(chain) == 0 {
 		return v.Speak(ctx, r)
 	}
-	if clip, err := v.promptFile(ctx, r); clip != nil || err != nil {
+	clip, err := v.promptFile(ctx, r)
+	if clip != nil || err != nil {
 		return clip, err
 	}
-	var clips [][]byte
-	for _, sentence := range SpeakableSentences(r.Text, r.Language) {
+	if s, document := v.documentFor(r, chain); s != nil {
+		return v.sentenceCache.Speak(ctx, document)
+	}
+	sentences := pausedSentences(r)
+	clips := make([]media.Clip, len(sentences))
+	for i, sentence := range sentences {
+		if sentence.text == "" {
+			continue // only a pause
+		}
 		one := r
-		one.Text = sentence
-		clip, err := v.sentenceCache.Speak(ctx, v.requestFor(chain[0], one))
+		one.Text = sentence.text
+		clips[i], err = v.sentenceCache.Speak(ctx, v.requestFor(chain[0], one))
 		if err != nil {
 			return nil, err
 		}
-		clips = append(clips, clip)
 	}
-	return bytes.Join(clips, pause), nil
-}
-
-// streamSentences writes the audio of all sentences to the feed. It synthesizes the next sentence in advance.
-func (v *SynthesizerChain) streamSentences(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (first error) {
-	sentences := SpeakableSentences(r.Text, r.Language)
-	for i, sentence := range sentences {
-		one := r
-		one.Text = sentence
-		if i+1 < len(sentences) {
-			next := r
-			next.Text = sentences[i+1]
-			ahead := v.requestFor(v.healthyChain(next)[0], next)
-			go func() { _, _ = v.sentenceCache.Speak(ctx, ahead) }() // an error is reported when the sentence itself is due
-		}
-		if i > 0 && feed.Len() > 0 {
-			feed.Write(pause)
-		}
-		if err := v.streamSentence(ctx, one, feed, told); err != nil && first == nil {
-			first = err
-		}
-		if ctx.Err() != nil {
-			return first
-		}
-	}
-	return first
-}
-
-// streamSentence writes one sentence to the feed. If an engine fails within the sentence, the audio that was not
-// played yet is removed, and the next engine speaks the sentence from its beginning.
-func (v *SynthesizerChain) streamSentence(ctx context.Context, r Request, feed *media.Feed, told func(EngineFailure)) (err error) {
-	tries := v.healthyChain(r)
-	for i, s := range tries {
-		begin := feed.Len()
-		if err = v.sentenceCache.StreamSpeech(ctx, v.requestFor(s, r), feed.Write); err == nil || ctx.Err() != nil {
-			return err
-		}
-		name := LocalVoice
-		if s != nil {
-			name = s.Name
-		}
-		told(EngineFailure{Engine: name, Err: err, Recovered: i+1 < len(tries)})
-		if feed.TakeBack(begin) > 0 {
-			feed.Write(pause)
-		}
-	}
-	return err
+	return joinClips(sentences, clips), nil
 }
 
 // local returns the request for the local engine, also if the request names another engine.

@@ -15,8 +15,24 @@ import (
 // Speakable removes the markup, names the signs and keeps the digits. The SSML elements say-as and sub decide how their
 // values are spoken.
 func Speakable(s, language string) string {
-	l := languageOf(language)
-	s, values := extractSayAs(s, language)
+	s, elements := extractElements(s, language, func(string) bool { return false })
+	s = speakableOf(s, languageOf(language))
+	if len(elements) == 0 {
+		return s
+	}
+	var out strings.Builder
+	for _, r := range s {
+		if e := elementOf(r, elements); e != nil {
+			out.WriteString(e.words)
+			continue
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// speakableOf returns the speakable form of a text whose elements extractElements has replaced.
+func speakableOf(s string, l *grammar.Language) string {
 	for range passesMost {
 		spoken := speakOnce(s, l)
 		if spoken == s {
@@ -24,7 +40,7 @@ func Speakable(s, language string) string {
 		}
 		s = spoken
 	}
-	return insertSpoken(s, values)
+	return s
 }
 
 // passesMost limits the passes over a text. A second pass is needed where words of the first one complete a form, and it

@@ -21,6 +21,7 @@ func languageModels(file *configs.Engines) llm.Models {
 		m.List = append(m.List, llm.Engine{
 			Name: e.Name, URL: e.URL, Key: e.Key.Reveal(), Model: e.LLM.Model,
 			First: time.Duration(e.LLM.FirstMs) * time.Millisecond, Stall: time.Duration(e.LLM.StallMs) * time.Millisecond,
+			ReasoningEffort: e.LLM.ReasoningEffort, MaxCompletionTokens: e.LLM.MaxTokensParameter == "max_completion_tokens",
 		})
 	}
 	return m

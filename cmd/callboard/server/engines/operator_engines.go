@@ -31,7 +31,7 @@ func (e *operatorEngines) synthesizers() []speech.NamedSynthesizer {
 		if x.TTS == nil {
 			continue
 		}
-		s := speech.NamedSynthesizer{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, FirstAudioTimeout: x.TTS.FirstTimeout(), PauseTimeout: x.TTS.StallTimeout()}
+		s := speech.NamedSynthesizer{Name: x.Name, Voice: x.TTS.Voice, Model: x.TTS.Model, FirstAudioTimeout: x.TTS.FirstTimeout(), PauseTimeout: x.TTS.StallTimeout(), SSML: x.TTS.SSML}
 		switch x.Kind {
 		case configs.EngineOpenAI:
 			s.Engine = &openai.Speech{Config: e.openai(&x), Rate: x.TTS.SampleRate}
