@@ -61,7 +61,7 @@ func (c *Client) AllPathways(ctx context.Context, q ListPathwaysQuery, options .
 //
 // POST /v1/pathways
 //
-// Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges connect nodes. Texts may contain {{name}} and {{name | fallback}}. Tools, knowledge bases and agents of nodes must belong to the workspace. Edges match key presses, words (needs speech recognition), decisions of a language model (needs a model), timeouts, always, else, success and failure. A node or edge that needs a missing engine can be stored. validate reports it, and its calls are 409 engine_not_configured.
+// Nodes say, collect, offer, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges connect nodes. Texts may contain {{name}} and {{name | fallback}}. Tools, knowledge bases and agents of nodes must belong to the workspace. Edges match key presses, words (needs speech recognition), decisions of a language model (needs a model), timeouts, always, else, success and failure. A node or edge that needs a missing engine can be stored. validate reports it, and its calls are 409 engine_not_configured.
 func (c *Client) CreatePathway(ctx context.Context, body *NewPathway, options ...Option) (*Pathway, error) {
 	return send[Pathway](ctx, c, "POST", "/v1/pathways", nil, asJSON(body), options)
 }
@@ -294,8 +294,20 @@ type ChatRequest struct {
 	Inputs []ChatInput `json:"inputs,omitzero"`
 	// Earlier responses of the language model, as returned by the last request. The model is not requested again for them.
 	ModelAnswers []ChatModelAnswer `json:"model_answers,omitzero"`
+	// Results of actions, in the order of the runs of each node. The last result of a node is repeated. Default: success without a result; an availability node finds three times of the next day.
+	Results []ChatResult `json:"results,omitzero"`
 	// Values of variables, at most 200.
 	Variables map[string]string `json:"variables,omitzero"`
+}
+
+// ChatResult is part of a request.
+type ChatResult struct {
+	// true: the action fails, for example because the appointment was taken meanwhile.
+	Failed *bool `json:"failed,omitempty"`
+	// Id of the node that runs the action.
+	Node string `json:"node"`
+	// Result of the action. The pathway reads its fields from the variable save_as.
+	Result map[string]any `json:"result,omitzero"`
 }
 
 // ChatWait is part of a response.
@@ -358,13 +370,14 @@ type Node struct {
 	Extract []AnalysisField `json:"extract,omitzero"`
 	// Id of the node, unique in the pathway.
 	ID string `json:"id"`
-	// collect: dtmf, speech or both.
+	// collect, offer: dtmf, speech or both. Default of collect: dtmf. Default of offer: both; keys alone where no speech is recognized.
 	Input         *string `json:"input,omitempty"`
 	Interruptible *bool   `json:"interruptible,omitempty"`
 	// converse: knowledge bases that the model can search.
 	KnowledgeBaseIDs []string `json:"knowledge_base_ids,omitzero"`
 	Length           *int64   `json:"length,omitempty"`
-	List             *string  `json:"list,omitempty"`
+	// offer: the list whose items are spoken one by one, a variable or a field of a result such as times.free. prompt names the item as {{item}}. Keys: 1 takes it, 2 asks for the next, * repeats it. Edges: always with the chosen item in save_as, else if none is chosen.
+	List *string `json:"list,omitempty"`
 	// converse: maximum number of model responses at this node, 1 to 500. Default: 40.
 	MaxTurns *int64 `json:"max_turns,omitempty"`
 	// One of blind, attended, bridge.
@@ -478,6 +491,8 @@ type Scenario struct {
 	Greeting *ScenarioExpect `json:"greeting,omitempty"`
 	// Name for people.
 	Name string `json:"name"`
+	// Results of actions, in the order of the runs of each node. The last result of a node is repeated. Default: success without a result; an availability node finds three times of the next day.
+	Results []ChatResult `json:"results,omitzero"`
 	// Inputs of the caller in order. Turns after the end of the pathway fail.
 	Turns []ScenarioTurn `json:"turns,omitzero"`
 	// Values of variables, at most 200.

@@ -182,6 +182,7 @@ func TestAppointmentsGuideCommandsWork(t *testing.T) {
 	assert.Regexp(t, `"local_start":"\d{4}-\d\d-\d\dT09:00:00\.000\+0[12]:00"`, booked)
 	assert.Contains(t, booked, `"code":"slot_unavailable"`)
 	assert.Regexp(t, `(?m)^confirmed\n\d{4}-\d\d-\d\dT14:00:00\.000\+0[12]:00\n1\ncancelled\n`, booked)
+	assert.Regexp(t, `^Grace Dr\. Rivera (\S+T\d\d:\d\d:00\.000\+0[12]:00)\nconfirmed True (\S+T\d\d:\d\d:00\.000\+0[12]:00)\n$`, output.outputOf(t, blocks, `"offer"`))
 	messages := output.outputOf(t, blocks, "/v1/sms")
 	assert.Contains(t, messages, "delivered gsm7 1 See you on Monday, there.\nTrue\n")
 	assert.Contains(t, messages, "recipient_opted_out")

@@ -33,7 +33,8 @@ func (l *ReplayLine) IsSame() bool { return l.OutsidePathway || l.Recorded == l.
 type RecordedCall struct {
 	Segments  []domain.Segment
 	Transfers []domain.Transfer
-	ByAgent   bool // the agent ended the call
+	ByAgent   bool              // the agent ended the call
+	Variables map[string]string // variables at the end of the call, which hold the results of actions
 	// Redact redacts the texts of the replay in the same way as the stored transcript.
 	Redact *domain.Redactor
 }
@@ -95,7 +96,7 @@ func (r *replay) step(in Input) {
 		case SendDigits:
 			r.queue = append(r.queue, DigitsSent{})
 		case ActionRequest: // actions are assumed to succeed
-			r.queue = append(r.queue, ActionEnded{Round: d.Round, ID: d.ID, OK: true})
+			r.queue = append(r.queue, ActionEnded{Round: d.Round, ID: d.ID, OK: true, Result: r.call.Variables[r.state.graph.nodes[d.Node].SaveAs]})
 		case CollectInput:
 			r.waiting = &d
 		case End:

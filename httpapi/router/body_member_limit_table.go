@@ -110,7 +110,7 @@ func pathwayLimits() map[string]memberLimit {
 		"Edge.from": textLimit(maxID), "Edge.to": textLimit(maxID),
 		"When.digits": textLimit(pathway.MaxDigits), "When.intent": textLimit(validation.MaxName), "When.expr": textLimit(pathway.MaxNotes), "When.prompt": textLimit(pathway.MaxNotes),
 		"When.words": listLimit(pathway.MaxEdgeWords, validation.MaxName),
-		"Node.id":    textLimit(maxID), "Node.prompt": textLimit(pathway.MaxPrompt), "Node.retry_prompt": textLimit(pathway.MaxPrompt), "Node.save_as": textLimit(maxID),
+		"Node.id":    textLimit(maxID), "Node.prompt": textLimit(pathway.MaxPrompt), "Node.retry_prompt": textLimit(pathway.MaxPrompt), "Node.save_as": textLimit(maxID), "Node.list": textLimit(validation.MaxName),
 		"Node.digits": textLimit(pathway.MaxPrompt), "Node.notes": textLimit(pathway.MaxNotes), "Node.summary": textLimit(pathway.MaxSummary), "Node.destination": textLimit(validation.MaxName),
 		"Node.input": textLimit(maxWord), "Node.action": textLimit(maxWord), "Node.values": listLimit(pathway.MaxNodes, validation.MaxName),
 		"Node.extract": listLimit(pathway.MaxArguments, 0), "Node.arguments": listLimit(pathway.MaxArguments, pathway.MaxNotes),

@@ -6,9 +6,9 @@
   if (!graph) return;
   const text = graph.dataset.edit && document.getElementById(graph.dataset.edit);
   const anywhere = "*", wide = 190, high = 58, between = 36, below = 70;
-  const types = ["say", "collect", "converse", "dtmf", "condition", "tool", "appointment", "sms", "transfer", "agent", "end"];
+  const types = ["say", "collect", "offer", "converse", "dtmf", "condition", "tool", "appointment", "sms", "transfer", "agent", "end"];
   const fields = {
-    say: ["prompt"], collect: ["prompt", "retry_prompt", "save_as"], converse: ["prompt"], dtmf: ["digits"], condition: [], tool: ["tool_id", "save_as"],
+    say: ["prompt"], collect: ["prompt", "retry_prompt", "save_as"], offer: ["list", "prompt", "retry_prompt", "save_as"], converse: ["prompt"], dtmf: ["digits"], condition: [], tool: ["tool_id", "save_as"],
     appointment: ["action", "save_as"], sms: ["body"], transfer: ["destination", "summary"], agent: ["agent_id"], end: ["prompt", "outcome", "notes"],
   };
   const ways = { always: "", else: "", dtmf: "digits", timeout: "", success: "", failure: "", intent: "intent", expr: "expr", llm: "prompt" };

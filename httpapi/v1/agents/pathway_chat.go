@@ -25,6 +25,7 @@ type ChatRequest struct {
 	AgentID   string            `json:"agent_id,omitempty" doc:"Agent whose language model and prompt are used. Default: the first model of the installation without a prompt."`
 	Answers   []ChatModelAnswer `json:"model_answers,omitempty" nullable:"false" maxItems:"500" doc:"Earlier responses of the language model, as returned by the last request. The model is not requested again for them."`
 	Variables map[string]string `json:"variables,omitempty" doc:"Values of variables, at most 200."`
+	Results   []ChatResult      `json:"results,omitempty" nullable:"false" maxItems:"200" doc:"Results of actions, in the order of the runs of each node. The last result of a node is repeated. Default: success without a result; an availability node finds three times of the next day."`
 	Inputs    []ChatInput       `json:"inputs,omitempty" nullable:"false" maxItems:"200" doc:"All inputs so far, oldest first. The conversation runs from its start, and the response shows the result of the last input. The service stores nothing between requests."`
 }
 
@@ -158,6 +159,7 @@ func (s *pathwayHandlers) chat(ctx context.Context, p domain.Principal, in *stru
 	out := ChatAnswer{Object: "pathway_chat", PathwayID: w.ID, PathwayVersion: w.Version, Understood: true, Answers: []ChatModelAnswer{}}
 	play := pathway.TextSession{State: pathway.New(script, chatVariables(&script, in.Body.Variables))}
 	play.Model = s.answerModel(ctx, p, &script, &play, in.Body.Answers, &out)
+	play.RunAction = simulateActions(&script, in.Body.Results)
 	dos := play.StartSession()
 	for i, input := range in.Body.Inputs {
 		if play.State.Over() {

@@ -70,7 +70,7 @@ func (s *pathwayHandlers) replayCall(ctx context.Context, p domain.Principal, in
 	if err != nil {
 		return nil, err
 	}
-	record := pathway.RecordedCall{Segments: t.Segments, ByAgent: c.EndedBy == "agent", Redact: home.Redaction.Redactor()}
+	record := pathway.RecordedCall{Segments: t.Segments, ByAgent: c.EndedBy == "agent", Variables: c.Variables, Redact: home.Redaction.Redactor()}
 	for _, x := range c.Transfers {
 		if x.By == "agent" {
 			record.Transfers = append(record.Transfers, x)

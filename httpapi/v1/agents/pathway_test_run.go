@@ -48,6 +48,7 @@ type ScenarioResult struct {
 type Scenario struct {
 	Name      string            `json:"name" minLength:"1" maxLength:"200" example:"confirms"`
 	Variables map[string]string `json:"variables,omitempty" doc:"Values of variables, at most 200."`
+	Results   []ChatResult      `json:"results,omitempty" nullable:"false" maxItems:"200" doc:"Results of actions, in the order of the runs of each node. The last result of a node is repeated. Default: success without a result; an availability node finds three times of the next day."`
 	Greeting  *ScenarioExpect   `json:"greeting,omitempty" doc:"Expected result before the first input of the caller."`
 	Turns     []ScenarioTurn    `json:"turns,omitempty" nullable:"false" maxItems:"100" doc:"Inputs of the caller in order. Turns after the end of the pathway fail."`
 	Caller    *ScenarioCaller   `json:"caller,omitempty" doc:"A caller that the language model of the service plays, in place of turns."`
@@ -200,6 +201,7 @@ func (r *scenarioRun) addFailure(check, expected, got string) {
 func (s *pathwayHandlers) playScenario(ctx context.Context, p domain.Principal, script *domain.Script, x *Scenario, r *scenarioRun) error {
 	play := &pathway.TextSession{State: pathway.New(*script, chatVariables(script, x.Variables))}
 	play.Model = s.answerModel(ctx, p, script, play, nil, &ChatAnswer{})
+	play.RunAction = simulateActions(script, x.Results)
 	r.lines = []ScenarioLine{}
 	r.compareTurn(play, play.StartSession(), true, x.Greeting)
 	for i := range x.Turns {

@@ -158,7 +158,7 @@ func registerPathways(r *router.Router, services Services, speech PathwaySpeech)
 	const tag, path = "Pathways", "/v1/pathways"
 	router.Add(s.Router, router.Operation{
 		Method: http.MethodPost, Path: path, ID: "createPathway", Tag: tag, Status: http.StatusCreated, Summary: "Create a pathway",
-		Description: "Nodes say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges connect nodes. Texts may contain {{name}} and {{name | fallback}}. " +
+		Description: "Nodes say, collect, offer, converse, dtmf, condition, tool, appointment, sms, transfer, agent and end; edges connect nodes. Texts may contain {{name}} and {{name | fallback}}. " +
 			"Tools, knowledge bases and agents of nodes must belong to the workspace. Edges match key presses, words (needs speech recognition), decisions of a language model (needs a model), timeouts, always, else, success and failure. " +
 			"A node or edge that needs a missing engine can be stored. validate reports it, and its calls are 409 engine_not_configured.",
 	}, func(ctx context.Context, p domain.Principal, in *struct{ Body NewPathway }) (*router.Response[*domain.Pathway], error) {
