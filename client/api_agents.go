@@ -325,7 +325,8 @@ type AgentLanguage struct {
 type AgentLimits struct {
 	// Maximum duration of a conversation.
 	MaxMinutes int64 `json:"max_minutes,omitzero"`
-	MaxTurns   int64 `json:"max_turns,omitzero"`
+	// Answers of the language model or realtime engine in one call, after which the agent says goodbye. Default: 200.
+	MaxTurns int64 `json:"max_turns,omitzero"`
 	// Silence that ends a conversation.
 	SilenceSeconds int64 `json:"silence_seconds,omitzero"`
 }

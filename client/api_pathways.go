@@ -378,7 +378,7 @@ type Node struct {
 	Length           *int64   `json:"length,omitempty"`
 	// offer: the list whose items are spoken one by one, a variable or a field of a result such as times.free. prompt names the item as {{item}}. Keys: 1 takes it, 2 asks for the next, * repeats it. Edges: always with the chosen item in save_as, else if none is chosen.
 	List *string `json:"list,omitempty"`
-	// converse: maximum number of model responses at this node, 1 to 500. Default: 40.
+	// converse: maximum number of model responses at this node, 1 to 2000. Default: limits.max_turns of the agent.
 	MaxTurns *int64 `json:"max_turns,omitempty"`
 	// One of blind, attended, bridge.
 	Mode  *string `json:"mode,omitempty"`
@@ -397,9 +397,10 @@ type Node struct {
 	// tool: the id of the tool.
 	ToolID *string `json:"tool_id,omitempty"`
 	// converse: tools that the model can call at this node, by id, and the built-in tools appointment, sms, transfer, dnc and end.
-	Tools      []string    `json:"tools,omitzero"`
+	Tools []string `json:"tools,omitzero"`
+	// Turn-taking settings of this node. A setting that is missing or 0 is that of the agent. interruptible belongs to the node itself.
 	TurnTaking *TurnTaking `json:"turn_taking,omitempty"`
-	// say, collect, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end. One of say, collect, dtmf, end, transfer, converse, condition, tool, appointment, sms, agent, offer.
+	// say, collect, offer, converse, dtmf, condition, tool, appointment, sms, transfer, agent or end. One of say, collect, dtmf, end, transfer, converse, condition, tool, appointment, sms, agent, offer.
 	Type   string   `json:"type"`
 	Values []string `json:"values,omitzero"`
 }

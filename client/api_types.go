@@ -2393,9 +2393,11 @@ type TurnLatency struct {
 
 // TurnTaking is part of a request.
 type TurnTaking struct {
-	EndOfCompleteTurnMs   *int64 `json:"end_of_complete_turn_ms,omitempty"`
+	// Silence that ends the turn after a complete short answer. Default: 250.
+	EndOfCompleteTurnMs *int64 `json:"end_of_complete_turn_ms,omitempty"`
+	// Silence that ends the turn after the beginning of a sentence or number. Default: 1500.
 	EndOfIncompleteTurnMs *int64 `json:"end_of_incomplete_turn_ms,omitempty"`
-	// Silence that ends the caller's turn.
+	// Silence that ends the caller's turn. Default: 500.
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
 	// true if the caller's speech interrupts the agent.
 	Interruptible *bool `json:"interruptible,omitempty"`
