@@ -1,6 +1,7 @@
 package testspeech_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -210,4 +211,20 @@ func TestWriteNoisesAndVoices(t *testing.T) { //nolint:paralleltest // writes fi
 			write(set+"-"+v.String(), s)
 		}
 	}
+}
+
+func TestFiguresSayWhetherTargetsAreMet(t *testing.T) {
+	t.Parallel()
+	atLeast := testspeech.Figure{Name: "people", Value: 96.996, Unit: "%", Target: 97, AtLeast: true}
+	assert.False(t, atLeast.Holds(), "it is not rounded")
+	atLeast.Value = 97
+	assert.True(t, atLeast.Holds())
+	assert.Equal(t, "dialogues: "+fmt.Sprintf("%-72s", "people")+"       97 %            at least       97  ok", atLeast.String())
+	atMost := testspeech.Figure{Name: "delay", Value: 0.61, Unit: "s", Target: 0.6}
+	assert.False(t, atMost.Holds())
+	assert.True(t, strings.HasSuffix(atMost.String(), "short"))
+	assert.False(t, testspeech.Figure{Value: testspeech.Percentile(nil, 50), Target: 1}.Holds(), "nothing was measured")
+	assert.InDelta(t, 3.0, testspeech.Percentile([]float64{5, 1, 3, 2, 4}, 50), 0)
+	assert.InDelta(t, 5.0, testspeech.Percentile([]float64{5, 1, 3, 2, 4}, 95), 0)
+	assert.InDelta(t, 75.0, testspeech.Share(3, 4), 0)
 }
