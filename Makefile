@@ -258,14 +258,24 @@ soak: tools build ## place SOAK_CALLS short calls during SOAK_LONG calls of SOAK
 
 # DIALOGUES=tuning uses the voices with which recognition was tuned. Default: other voices.
 DIALOGUES ?= 1
-dialogues: tools ## run 137 spoken dialogues with an agent over SIP and print how many reach their goal (about 3 minutes)
+DIALOGUE_TESTS := \
+  TestNoiseBehindCallerDoesNotSilenceAgent \
+  TestSoundsWithoutCallersSpeechBeginNoTurn \
+  TestTurnsEndSoonAfterCallersStopSpeaking \
+  TestPausesWithinSentencesDoNotEndTurns \
+  TestStopWordsSilenceAgentAtOnce \
+  TestCallersReachTheirGoalsByWords \
+  TestRecordingsOfDialoguesAreComplete
+DIALOGUE_PACKAGES := ./actors/conversation ./actors/call
+dialogues: tools ## measure what callers hear and print one table: noise, turns, stop words, 137 spoken dialogues over SIP, recordings (about 6 minutes)
 	@.ci/install $(VOICE_TOOLS)
-	@CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -timeout 30m -parallel 10 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' dialogues
+	@mkdir -p bin && CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -p 1 -timeout 30m -parallel 10 -v -run '$(call any_of,$(DIALOGUE_TESTS))' $(DIALOGUE_PACKAGES) | \
+	  tee bin/dialogues.log | grep -E 'dialogues: |^(FAIL|panic)' | sed -uE 's/.*dialogues: //' | .ci/keep '$(RELIABILITY_DOC)' dialogues
 
 NOISES ?= bin/noises
 noises: ## write the noises and a sentence of each voice of the tests into NOISES, as WAV files
 	@.ci/install $(VOICE_TOOLS)
-	@mkdir -p '$(NOISES)' && NOISES='$(abspath $(NOISES))' go test -count=1 -run '^TestWriteNoisesAndVoices$$' ./media/testspeech
+	@mkdir -p '$(NOISES)' && DIALOGUES=1 NOISES='$(abspath $(NOISES))' go test -count=1 -run '^(TestWriteNoisesAndVoices|TestSpeechHasStandardLevelAndNoSilenceAround)$$' ./media/testspeech
 
 nightly: tools ## run the long tests: all hours of two years in all time zones, more random cases, faults of nodes and stores
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' -skip '$(NIGHTLY_ONLY)' $(NIGHTLY_PACKAGES)

@@ -54,10 +54,10 @@ type simulatedCall struct {
 	agent, caller *media.Session
 	tap           *speech.AudioTap
 
-	answer func(request int) string // what the model says
+	answer func(request int) string // of the model
 
 	mu         sync.Mutex
-	feed       media.Feed // what the caller's telephone sends
+	feed       media.Feed // audio that the caller's telephone sends
 	words      []spokenWord
 	queue      testspeech.Sound // of the caller's voice, not sent so far
 	noise      testspeech.Sound // behind the caller, repeated; nil: silence
@@ -202,8 +202,8 @@ func toneLevel(s testspeech.Sound, hertz float64) float64 {
 	return 10 * math.Log10(2*(re*re+im*im)/float64(len(s)*len(s))+1e-12)
 }
 
-// say makes the caller say a text, after everything that the caller was told to say before, and returns when the first and
-// the last sound leave the caller's mouth.
+// say makes the caller say a text, after the earlier ones. It returns when the first and the last sound leave the
+// caller's mouth.
 func (c *simulatedCall) say(voice testspeech.Voice, text string) (begin, end time.Time) {
 	said, err := testspeech.Say(voice, text)
 	require.NoError(c, err)
@@ -227,7 +227,7 @@ func (c *simulatedCall) say(voice testspeech.Voice, text string) (begin, end tim
 	return begin, end
 }
 
-// pause makes the caller silent for a time after everything that the caller was told to say before.
+// pause makes the caller silent for a time after the earlier texts.
 func (c *simulatedCall) pause(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -342,7 +342,7 @@ func (c *simulatedCall) wordsBetween(from, until time.Time) string {
 			text = append(text, w.text)
 		}
 	}
-	if len(text) == 0 { // somebody speaks behind the caller
+	if len(text) == 0 { // voices behind the caller
 		words := strings.Fields(c.background)
 		text = words[:min(max(int(wordsPerSecond*until.Sub(from).Seconds()), 0), len(words))]
 	}
