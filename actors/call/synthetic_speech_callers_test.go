@@ -86,7 +86,8 @@ type speakingPeer struct {
 	t         *testing.T
 	clips     []media.Clip
 	yes, no   media.Clip
-	noiseClip media.Clip // continuous noise; nil: none
+	noiseClip media.Clip // continuous noise, repeated; nil: none
+	noiseAt   int        // samples of it played so far
 
 	mu         sync.Mutex
 	session    *media.Session
@@ -164,13 +165,14 @@ func (m *speakingPeer) play(words media.Clip) {
 		m.session.Play(m.id, words)
 		return
 	}
+	mixed := media.Clip(slices.Clone(words))
 	if len(words) == 0 {
-		m.session.Play(m.id, m.noiseClip)
-		return
+		mixed = silence(400 * time.Millisecond)
 	}
-	mixed := make(media.Clip, len(words))
-	for i, b := range words {
-		mixed[i] = g711.LinearToMu(int16(min(max(int(g711.MuToLinear(b))+int(g711.MuToLinear(m.noiseClip[i%len(m.noiseClip)])), -32768), 32767)))
+	for i, b := range mixed {
+		noise := m.noiseClip[m.noiseAt%len(m.noiseClip)]
+		m.noiseAt++
+		mixed[i] = g711.LinearToMu(int16(min(max(int(g711.MuToLinear(b))+int(g711.MuToLinear(noise)), -32768), 32767)))
 	}
 	m.session.Play(m.id, mixed)
 }
@@ -197,7 +199,7 @@ func newSpeakingPeer(t *testing.T, d dialogue) (*speakingPeer, *peer) {
 		}
 		m.yes, m.no = m.synthesize("Yes."), m.synthesize("No.")
 		if d.noise > 0 {
-			noise, err := testspeech.White(400 * time.Millisecond)
+			noise, err := testspeech.White(2 * time.Second)
 			require.NoError(t, err)
 			m.noiseClip = noise.AtLevel(testspeech.StandardLevel - d.noise).Mu()
 		}
