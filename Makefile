@@ -15,6 +15,8 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # COMMAND:PACKAGE,… – .ci/install installs the Debian or Ubuntu packages where the command is missing.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
+# Voices of make dialogues besides those of espeak-ng.
+VOICE_TOOLS  := espeak-ng:espeak-ng flite:flite text2wave:festival,festvox-kallpc16k
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
                 node:nodejs npm:npm php:php-cli ruby:ruby nsd:nsd
@@ -145,7 +147,7 @@ NIGHTLY_TESTS := $(call any_of,\
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues noises nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -256,9 +258,26 @@ soak: tools build ## place SOAK_CALLS short calls during SOAK_LONG calls of SOAK
 
 # DIALOGUES=tuning uses the voices with which recognition was tuned. Default: other voices.
 DIALOGUES ?= 1
-dialogues: tools ## run 137 spoken dialogues with an agent over SIP and print how many reach their goal (about 3 minutes)
-	@.ci/install flite:flite
-	@CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -timeout 30m -parallel 10 -v -run '^TestCallersReachTheirGoalsByWords$$' ./actors/call | grep -E 'dialogues:|reached|came to|^(ok|FAIL|panic)' | .ci/keep '$(RELIABILITY_DOC)' dialogues
+DIALOGUE_TESTS := \
+  TestNoiseBehindCallerDoesNotSilenceAgent \
+  TestSoundsWithoutCallersSpeechBeginNoTurn \
+  TestTurnsEndSoonAfterCallersStopSpeaking \
+  TestPausesWithinSentencesDoNotEndTurns \
+  TestStopWordsSilenceAgentAtOnce \
+  TestCallersReachTheirGoalsByWords \
+  TestRecordingsOfDialoguesAreComplete \
+  TestPhraseRecognitionRates
+DIALOGUE_PACKAGES := ./actors/conversation ./actors/call ./media/speech
+dialogues: tools ## measure what callers hear and print one table: noise, turns, stop words, 137 spoken dialogues over SIP, recordings (about 6 minutes)
+	@.ci/install $(VOICE_TOOLS)
+	@mkdir -p bin && CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -p 1 -timeout 30m -parallel 10 -v -run '$(call any_of,$(DIALOGUE_TESTS))' $(DIALOGUE_PACKAGES) | \
+	  tee bin/dialogues.log | awk '/dialogues: |^(FAIL|panic)/ {sub(/.*dialogues: /, ""); print; fflush()} / short$$/ {short = 1} END {exit short}' | \
+	  .ci/keep '$(RELIABILITY_DOC)' dialogues
+
+NOISES ?= bin/noises
+noises: ## write the noises and a sentence of each voice of the tests into NOISES, as WAV files
+	@.ci/install $(VOICE_TOOLS)
+	@mkdir -p '$(NOISES)' && DIALOGUES=1 NOISES='$(abspath $(NOISES))' go test -count=1 -run '^(TestWriteNoisesAndVoices|TestSpeechHasStandardLevelAndNoSilenceAround)$$' ./media/testspeech
 
 nightly: tools ## run the long tests: all hours of two years in all time zones, more random cases, faults of nodes and stores
 	@CGO_ENABLED=1 NIGHTLY=1 go test -count=1 -timeout 300m -v -run '$(NIGHTLY_TESTS)' -skip '$(NIGHTLY_ONLY)' $(NIGHTLY_PACKAGES)

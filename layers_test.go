@@ -322,6 +322,8 @@ func TestViolationNamesForbiddenImports(t *testing.T) {
 		{"domain/commit", "context", false},
 		{"domain/commit", "net/http", true},
 		{"media/reception", module + "/media", false},
+		{"media/testspeech", module + "/media/wav", false},
+		{"media/testspeech", testify, true},
 		{"client", module + "/domain", true},
 		{"client", "net/http", false},
 		{"client", "github.com/oklog/ulid/v2", true},

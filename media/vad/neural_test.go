@@ -2,52 +2,29 @@ package vad_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/callboard/callboard/media/g711"
-	"github.com/callboard/callboard/media/speech"
+	"github.com/callboard/callboard/media/testspeech"
 	"github.com/callboard/callboard/media/vad"
 )
 
-// spoken returns a sentence of espeak-ng as samples of 8 kHz with the level in dB of full scale.
-func spoken(t testing.TB, voice, text string, level float64) []float64 {
+// spoken returns a sentence of espeak-ng with the level in dB of full scale.
+func spoken(t testing.TB, voice, text string, level float64) testspeech.Sound {
 	t.Helper()
-	e, err := speech.NewEspeak(1, 10*time.Second)
+	said, err := testspeech.Say(testspeech.Voice{Engine: testspeech.Espeak, Name: voice}, text)
 	require.NoError(t, err, "make tools installs espeak-ng")
-	clip, err := e.Speak(t.Context(), speech.Request{Text: text, Voice: voice})
+	return said.AtLevel(level)
+}
+
+func gaussianNoise(t testing.TB, seconds, level float64) testspeech.Sound {
+	t.Helper()
+	noise, err := testspeech.White(time.Duration(seconds * float64(time.Second)))
 	require.NoError(t, err)
-	out := make([]float64, len(clip))
-	for i, b := range clip {
-		out[i] = float64(g711.MuToLinear(b)) / 32768
-	}
-	return atLevel(out, level)
-}
-
-// atLevel changes the mean power of samples.
-func atLevel(samples []float64, level float64) []float64 {
-	sum := 0.0
-	for _, v := range samples {
-		sum += v * v
-	}
-	gain := math.Pow(10, level/20) / math.Sqrt(sum/float64(len(samples)))
-	for i := range samples {
-		samples[i] *= gain
-	}
-	return samples
-}
-
-func gaussianNoise(seconds, level float64) []float64 {
-	r := rand.New(rand.NewPCG(3, 4))
-	out := make([]float64, int(seconds*8000))
-	for i := range out {
-		out[i] = r.NormFloat64()
-	}
-	return atLevel(out, level)
+	return noise.AtLevel(level)
 }
 
 // stream is audio that a detector hears frame by frame, and what the detector says of it.
@@ -65,45 +42,22 @@ func newStream(t testing.TB) *stream {
 
 // hear passes samples to the detector, the sum of all layers, and returns when speech began and ended, from the
 // beginning of the samples.
-func (s *stream) hear(layers ...[]float64) (began, ended []time.Duration) {
-	length := 0
-	for _, l := range layers {
-		length = max(length, len(l))
-	}
-	mu := make([]byte, 0, 160)
-	for i := range length {
-		sum := 0.0
-		for _, l := range layers {
-			if i < len(l) {
-				sum += l[i]
-			}
-		}
-		mu = append(mu, g711.LinearToMu(int16(min(max(sum*32768, -32768), 32767))))
-		if len(mu) < cap(mu) {
-			continue
-		}
-		at := time.Duration(i+1) * time.Second / 8000
-		switch s.detector.Frame(mu) {
+func (s *stream) hear(layers ...testspeech.Sound) (began, ended []time.Duration) {
+	mu := testspeech.Overlay(layers...).Mu()
+	for i := 160; i <= len(mu); i += 160 {
+		at := time.Duration(i) * time.Second / 8000
+		switch s.detector.Frame(mu[i-160 : i]) {
 		case vad.Began:
 			began = append(began, at)
 		case vad.Ended:
 			ended = append(ended, at)
 		case vad.None:
 		}
-		mu = mu[:0]
 	}
 	return began, ended
 }
 
-func quiet(seconds float64) []float64 { return make([]float64, int(seconds*8000)) }
-
-func repeated(samples []float64, seconds float64) []float64 {
-	var out []float64
-	for len(out) < int(seconds*8000) {
-		out = append(out, samples...)
-	}
-	return out[:int(seconds*8000)]
-}
+func quiet(seconds float64) testspeech.Sound { return make(testspeech.Sound, int(seconds*8000)) }
 
 const question = "Hello, I would like to know when your office opens tomorrow."
 
@@ -124,11 +78,11 @@ func TestSpeechBeginsAndEnds(t *testing.T) {
 
 func TestNoiseIsNoSpeech(t *testing.T) {
 	t.Parallel()
-	tone := make([]float64, 5*8000)
+	tone := make(testspeech.Sound, 5*8000)
 	for i := range tone {
 		tone[i] = math.Sin(2*math.Pi*440*float64(i)/8000) + math.Sin(2*math.Pi*660*float64(i)/8000)
 	}
-	for name, sound := range map[string][]float64{"white": gaussianNoise(10, -30), "loud white": gaussianNoise(10, -15), "tones": atLevel(tone, -20), "silence": quiet(5)} {
+	for name, sound := range map[string]testspeech.Sound{"white": gaussianNoise(t, 10, -30), "loud white": gaussianNoise(t, 10, -15), "tones": tone.AtLevel(-20), "silence": quiet(5)} {
 		began, _ := newStream(t).hear(sound)
 		assert.Empty(t, began, name)
 	}
@@ -140,7 +94,7 @@ func TestVoicesInBackgroundAreNotTheCaller(t *testing.T) {
 	for _, voice := range []string{"en-gb", "en-us+f3", "en-us+m4", "de"} {
 		s := newStream(t)
 		words := spoken(t, "en-us", question, -20)
-		television := repeated(spoken(t, voice, "The weather will be fine in the north. There will be some rain in the south tomorrow, and a strong wind at the coast.", -36), 60)
+		television := spoken(t, voice, "The weather will be fine in the north. There will be some rain in the south tomorrow, and a strong wind at the coast.", -36).Repeat(time.Minute)
 		began, ended := s.hear(append(words, quiet(2)...), television[:len(words)+16000])
 		require.Len(t, began, 1, voice)
 		require.Len(t, ended, 1, voice)
