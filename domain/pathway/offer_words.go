@@ -9,9 +9,7 @@ import (
 type offerWords struct{ take, next, repeat []string }
 
 // offerTable returns the phrases by the language part of a BCP 47 tag.
-//
-//nolint:gochecknoglobals,misspell // a table, of many languages
-var offerTable = sync.OnceValue(func() map[string]offerWords {
+var offerTable = sync.OnceValue(func() map[string]offerWords { //nolint:gochecknoglobals // a table
 	table := map[string][3]string{
 		"en": {
 			"yes|yeah|yep|yes please|sure|okay|correct|that's right|of course|no problem|that works|works for me|that one|i'll take it|i take it|take it|fine|perfect",
