@@ -1,6 +1,7 @@
 package pathway_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func TestOfferSpeaksItemsUntilOneIsTaken(t *testing.T) {
 		"takes the second by keys":          {[]string{"2", "1"}, []string{ask(two), "See you on " + two + "."}, []string{two}, nil, two},
 		"takes the third in words":          {[]string{"no, another one please", "what about the next one?", "yes, that works for me"}, []string{ask(two), ask(three), "See you on " + three + "."}, []string{three}, nil, three},
 		"asks to hear it again":             {[]string{"*", "2", "say that again", "sure, no problem"}, []string{ask(one), ask(two), ask(two), "See you on " + two + "."}, []string{two}, nil, two},
-		"refuses after a yes":               {[]string{"yes, no, not that one", "1"}, []string{ask(two), "See you on " + two + "."}, []string{two}, nil, two},
+		"refuses after a yes":               {[]string{"yes please, no", "1"}, []string{ask(two), "See you on " + two + "."}, []string{two}, nil, two},
 		"refuses all":                       {[]string{"2", "2", "2"}, []string{ask(two), ask(three), none}, nil, nil, ""},
 		"is silent twice":                   {[]string{"", ""}, []string{"Press 1 for " + one + ".", "Goodbye."}, nil, nil, ""},
 		"is not understood twice":           {[]string{"hm", "purple"}, []string{"Press 1 for " + one + ".", none}, nil, nil, ""},
@@ -132,17 +133,8 @@ func TestOfferWithoutItemsTakesElseEdge(t *testing.T) {
 		s, _ := offerSession("en-US", free)
 		got := s.StartSession()
 		assert.Equal(t, "We will call you back.", saidIn(got), free)
-		assert.Equal(t, lost, contains(got, pathway.MissingVariable{Node: "offer", Name: "times.free"}), free)
+		assert.Equal(t, lost, slices.Contains(got, pathway.Command(pathway.MissingVariable{Node: "offer", Name: "times.free"})), free)
 	}
-}
-
-func contains(commands []pathway.Command, one pathway.Command) bool {
-	for _, c := range commands {
-		if c == one {
-			return true
-		}
-	}
-	return false
 }
 
 func TestOfferedTimeIsSpokenInItsForm(t *testing.T) {
@@ -209,13 +201,26 @@ func TestOfferStartsAgainWithNewList(t *testing.T) {
 	assert.Equal(t, "Can you come on 2031-02-02T10:00:00Z?", saidIn(s.PressKeys("1")))
 }
 
+func TestOfferStartsAgainAfterAllWereRefused(t *testing.T) {
+	t.Parallel()
+	p := offerPathway()
+	p.Nodes[4] = domain.Node{ID: "none", Type: domain.NodeSay, Prompt: "Once more."}
+	p.Edges = append(p.Edges, edge("none", "offer", domain.EdgeAlways))
+	s, _ := offerSession("en-US", freeTimes)
+	s.State = pathway.New(domain.Script{Pathway: p}, nil)
+	s.StartSession()
+	assert.Contains(t, saidIn(s.PressKeys("222")), "Once more. Can you come on 2030-01-14T09:00:00+01:00?")
+}
+
 func TestOfferOfObjectsSavesTheObject(t *testing.T) {
 	t.Parallel()
 	p := domain.Pathway{
 		Name: "rooms", Start: "offer", Variables: []domain.Variable{{Name: "rooms", Required: true}},
 		Nodes: []domain.Node{
 			{ID: "offer", Type: domain.NodeOffer, List: "rooms", SaveAs: "room", Prompt: "{{item.name}} for {{item.price | say-as: money:EUR}}{{item.note | }}?", Input: "dtmf"},
-			{ID: "dear", Type: domain.NodeEnd, Prompt: "Expensive: {{room.name}}."}, {ID: "cheap", Type: domain.NodeEnd, Prompt: "Cheap: {{room.name}}."}, {ID: "none", Type: domain.NodeEnd},
+			{ID: "dear", Type: domain.NodeEnd, Prompt: "Expensive: {{room.name}}."},
+			{ID: "cheap", Type: domain.NodeEnd, Prompt: "Cheap: {{room.name}}."},
+			{ID: "none", Type: domain.NodeEnd},
 		},
 		Edges: []domain.Edge{
 			{From: "offer", To: "dear", When: domain.When{Type: domain.EdgeExpr, Expr: "room.price > 100"}}, edge("offer", "cheap", domain.EdgeAlways), edge("offer", "none", domain.EdgeElse),
@@ -283,4 +288,65 @@ func TestOfferNodeIsValidated(t *testing.T) {
 			assert.ErrorContains(t, err, c.text)
 		})
 	}
+}
+
+func TestSilenceTakesNoItem(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]func(s *pathway.TextSession) []pathway.Command{
+		"silence":    func(s *pathway.TextSession) []pathway.Command { return s.PressKeys("") },
+		"other key":  func(s *pathway.TextSession) []pathway.Command { return s.PressKeys("9") },
+		"other word": func(s *pathway.TextSession) []pathway.Command { return s.Speak("purple") },
+	} {
+		s, booked := offerSession("en-US", freeTimes)
+		p := offerPathway()
+		p.Edges = append(p.Edges[:3], p.Edges[6:]...) // only an edge for the chosen item leaves the offer
+		s.State = pathway.New(domain.Script{Pathway: p}, nil)
+		s.StartSession()
+		answer(s)
+		got := answer(s)
+		assert.Empty(t, *booked, name)
+		assert.True(t, s.State.Over(), "%s: %v", name, got)
+	}
+}
+
+func TestReplayOffersTheTimesOfTheCall(t *testing.T) {
+	t.Parallel()
+	call := pathway.RecordedCall{
+		ByAgent: true, Variables: map[string]string{"times": freeTimes},
+		Segments: []domain.Segment{
+			{Speaker: "agent", Text: "Can you come on 2030-01-14T09:00:00+01:00?", StartMs: 100, EndMs: 2000},
+			{Speaker: "caller", Text: "[pressed 2]", StartMs: 2500, EndMs: 2500},
+			{Speaker: "agent", Text: "Can you come on 2030-01-14T09:20:00+01:00?", StartMs: 3000, EndMs: 5000},
+			{Speaker: "caller", Text: "Yes, please.", Confidence: 0.9, StartMs: 5500, EndMs: 6000},
+			{Speaker: "agent", Text: "See you on 2030-01-14T09:20:00+01:00.", StartMs: 7000, EndMs: 8000},
+		},
+	}
+	lines, state := pathway.Replay(domain.Script{Language: "en-US", Pathway: offerPathway()}, nil, call)
+	for _, l := range lines {
+		assert.True(t, l.IsSame(), "%+v", l)
+	}
+	assert.Len(t, lines, 5)
+	assert.Equal(t, domain.OutcomeConfirmed, state.Result().Outcome)
+}
+
+func TestOtherWordsAreNotSavedAsItem(t *testing.T) {
+	t.Parallel()
+	p := offerPathway()
+	p.Edges = append(p.Edges, domain.Edge{From: "offer", To: "person", When: domain.When{Type: domain.EdgeIntent, Intent: "person"}})
+	require.NoError(t, pathway.Validate(&p))
+	s, _ := offerSession("en-US", freeTimes)
+	s.State = pathway.New(domain.Script{Pathway: p}, nil)
+	s.StartSession()
+	assert.Equal(t, "A person.", saidIn(s.Speak("a real person, please")))
+	assert.NotContains(t, s.State.Result().Variables, "slot")
+}
+
+func TestKeyBeforeAPauseTakesNoItem(t *testing.T) {
+	t.Parallel()
+	p := offerPathway()
+	p.Nodes[1].Interruptible = no()
+	s, _ := pathway.Step(pathway.New(domain.Script{Pathway: p}, nil), pathway.Started{})
+	s, _ = stepAll(s, pathway.ActionEnded{Round: 1, OK: true, Result: freeTimes}, pathway.Digit{Key: '1'}, pathway.ResumeNode{})
+	_, got := stepAll(s, pathway.PromptDone{})
+	assert.Equal(t, []pathway.Command{pathway.CollectInput{Length: 1, Timeout: 5 * time.Second}}, got, "the prompt was spoken again from its start")
 }

@@ -403,8 +403,13 @@ type nodeText struct {
 func textsOf(n *domain.Node) []nodeText {
 	speaks := n.Type != domain.NodeConverse // its prompt is for the model
 	texts := []nodeText{
-		{"prompt", n.Prompt, speaks}, {"retry_prompt", n.RetryPrompt, speaks}, {"digits", n.Digits, false}, {"notes", n.Notes, false},
-		{"destination", n.Destination, false}, {"summary", n.Summary, true}, {"body", n.Body, false},
+		{"prompt", n.Prompt, speaks},
+		{"retry_prompt", n.RetryPrompt, speaks},
+		{"digits", n.Digits, false},
+		{"notes", n.Notes, false},
+		{"destination", n.Destination, false},
+		{"summary", n.Summary, true},
+		{"body", n.Body, false},
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.Arguments)) {
 		texts = append(texts, nodeText{param: "arguments." + name, text: n.Arguments[name]})
