@@ -26,7 +26,7 @@ func (s *Session) frame(c *clock) (turns int) {
 	s.in.buffer.Get(left)
 	s.detectKeys(left)
 	if s.begun {
-		s.analysis.analyze(left, &s.events)
+		s.analysis.analyze(left, s.playback.isAudible(), &s.events)
 	}
 	s.gatherOthers(n)
 	s.preparePacket(&c.outgoing[c.at], right, now)

@@ -165,7 +165,7 @@ type (
 	// IdleTimeout reports that neither RTP nor RTCP has arrived for Options.IdleAfter. It is reported again only after a
 	// packet has arrived or the owner has called ExtendIdleTimeout. If Broken is set, the session itself has failed and is closed.
 	IdleTimeout struct{ Broken bool }
-	// SpeechBegan reports that the peer has spoken for 200 ms, or for 130 ms while a listener is set.
+	// SpeechBegan reports that the peer has spoken for 200 ms, or for 100 ms while a listener is set.
 	SpeechBegan struct{}
 	// SpeechEnded reports that the peer has not spoken for Silence: 500 ms, or 256 ms while a listener is set.
 	SpeechEnded struct{ Silence time.Duration }

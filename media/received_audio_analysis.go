@@ -16,12 +16,13 @@ type analysis struct {
 	answerer *amd.Detector // nil: answering machine detection is off or finished
 }
 
-// analyze passes a frame of the peer's audio to the listener and the detectors, and adds their events.
-func (a *analysis) analyze(left []byte, events *eventList) {
+// analyze passes a frame of the peer's audio to the listener and the detectors, and adds their events. playing says that the
+// peer hears the agent.
+func (a *analysis) analyze(left []byte, playing bool, events *eventList) {
 	if a.listener != nil {
 		a.listener(left)
 	}
-	switch a.detectSpeech(left) {
+	switch a.detectSpeech(left, playing) {
 	case vad.Began:
 		events.add(SpeechBegan{})
 	case vad.Ended:
@@ -41,8 +42,9 @@ func (a *analysis) endSilence() time.Duration {
 	return vad.EndSilence
 }
 
-func (a *analysis) detectSpeech(left []byte) vad.Edge {
+func (a *analysis) detectSpeech(left []byte, playing bool) vad.Edge {
 	if a.neural != nil {
+		a.neural.SetInterrupting(playing)
 		return a.neural.Frame(left)
 	}
 	return a.energy.Frame(left)

@@ -24,6 +24,8 @@ func TestCompletenessOfWords(t *testing.T) {
 		{"en-US", "yes but I", pathway.Incomplete},
 		{"en-US", "I live at 12,", pathway.Incomplete},
 		{"en-US", "Where are you from?", pathway.CompletenessUnknown},
+		{"en-US", "Could you please?", pathway.Incomplete},
+		{"de-DE", "Könnten Sie bitte", pathway.Incomplete},
 		{"en-US", "yes it is", pathway.Complete},
 		{"en-US", "I want to book an appointment", pathway.CompletenessUnknown},
 		{"en-US", "yes", pathway.Complete},

@@ -23,12 +23,10 @@ func EndsUnfinished(text, language string) bool {
 	if endsInDigitGroup(said, language) {
 		return true
 	}
-	if strings.HasSuffix(text, "?") {
-		return false // questions may end with a preposition
-	}
 	said = " " + said
+	isQuestion := strings.HasSuffix(text, "?") // which may end with a preposition
 	for _, ending := range inLanguage(unfinishedEndings(), language) {
-		if strings.HasSuffix(said, " "+ending) {
+		if strings.HasSuffix(said, " "+ending) && (!isQuestion || strings.Contains(ending, " ")) {
 			return true
 		}
 	}
@@ -99,18 +97,18 @@ var unfinishedEndings = sync.OnceValue(func() map[string][]string { //nolint:goc
 	return splitTable(map[string]string{
 		"en": "the|a|an|and|or|but|because|so|if|that|which|when|while|than|to|for|of|in|on|at|with|from|about|by|into|between|until|my|your|his|her|our|their|" +
 			"i|we|i'd|i'm|i've|i'll|we're|we'd|it's|that's|there's|would|could|should|want|need|would like|i have|i was|we have|name is|number is|address is|" +
-			"is the|um|uh|er|erm|hmm|well|let me|let's|dot|some|any|another|very",
+			"is the|um|uh|er|erm|hmm|well|let me|let's|dot|could you|can you|would you|will you|could you please|can you please|would you please|could i|can i|may i|could we|can we|do you have|how do i|how can i|when can i|where can i|some|any|another|very",
 		"de": "der|die|das|den|dem|des|ein|eine|einen|einem|einer|und|oder|aber|weil|dass|wenn|ob|als|zu|zum|zur|für|von|vom|mit|im|in|am|an|auf|bei|nach|aus|über|bis|" +
-			"mein|meine|meinen|meinem|ihr|ihre|unser|unsere|ich|wir|ich möchte|ich würde|würde|möchte|ich wollte|ich habe|wir haben|ich bin|ich brauche|name ist|nummer ist|äh|ähm|hm|also|punkt",
+			"mein|meine|meinen|meinem|ihr|ihre|unser|unsere|ich|wir|ich möchte|ich würde|würde|möchte|ich wollte|ich habe|wir haben|ich bin|ich brauche|könnten sie|können sie|würden sie|könnten sie bitte|können sie bitte|kann ich|könnte ich|darf ich|wie kann ich|wann kann ich|name ist|nummer ist|äh|ähm|hm|also|punkt",
 		"es": "el|la|los|las|un|una|unos|unas|y|e|o|pero|porque|que|si|cuando|a|al|de|del|en|con|por|para|sin|sobre|entre|hasta|desde|mi|su|mis|sus|yo|quiero|quisiera|" +
-			"me gustaría|necesito|tengo|nombre es|número es|eh|este|pues|punto|arroba",
+			"me gustaría|necesito|me podría|podría usted|puede usted|podría por favor|me puede|cómo puedo|cuándo puedo|tengo|nombre es|número es|eh|este|pues|punto|arroba",
 		"fr": "le|la|les|l'|un|une|des|et|ou|mais|parce que|que|qui|si|quand|à|au|aux|de|du|d'|en|dans|avec|pour|par|sans|sur|entre|jusqu'à|mon|ma|mes|votre|notre|je|j'ai|je suis|" +
-			"je voudrais|j'aimerais|je veux|c'est|nom est|numéro est|euh|alors|donc|point|arobase",
+			"je voudrais|j'aimerais|je veux|c'est|pourriez-vous|pouvez-vous|est-ce que vous|est-ce que je|puis-je|comment puis-je|quand puis-je|nom est|numéro est|euh|alors|donc|point|arobase",
 		"it": "il|lo|la|i|gli|le|un|uno|una|e|o|ma|perché|che|se|quando|a|al|alla|di|del|della|in|nel|con|per|da|dal|su|tra|fino|mio|mia|suo|io|vorrei|voglio|ho|mi piacerebbe|" +
-			"ho bisogno di|nome è|numero è|ehm|eh|allora|punto|chiocciola",
+			"ho bisogno di|mi potrebbe|potrebbe per favore|mi può|posso|come posso|quando posso|nome è|numero è|ehm|eh|allora|punto|chiocciola",
 		"pt": "o|a|os|as|um|uma|e|ou|mas|porque|que|se|quando|ao|à|de|do|da|dos|das|em|no|na|com|por|para|sem|sobre|entre|até|meu|minha|seu|sua|eu|queria|quero|gostaria|gostaria de|" +
-			"preciso|tenho|nome é|número é|hum|é que|então|ponto|arroba",
-		"nl": "de|het|een|en|of|maar|omdat|dat|als|wanneer|om|te|voor|van|met|in|op|aan|bij|naar|uit|over|tot|mijn|uw|onze|ik|wij|we|ik wil|ik zou|zou|ik wilde|ik heb|wij hebben|" +
+			"preciso|tenho|o senhor poderia|a senhora poderia|você pode|poderia por favor|como posso|quando posso|nome é|número é|hum|é que|então|ponto|arroba",
+		"nl": "de|het|een|en|of|maar|omdat|dat|als|wanneer|om|te|voor|van|met|in|op|aan|bij|naar|uit|over|tot|mijn|uw|onze|ik|wij|we|ik wil|ik zou|zou|ik wilde|ik heb|wij hebben|kunt u|zou u|kunt u alstublieft|kan ik|mag ik|hoe kan ik|wanneer kan ik|" +
 			"ik ben|is|naam is|nummer is|eh|ehm|uhm|nou|dus|punt",
 	})
 })

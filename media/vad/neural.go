@@ -13,18 +13,20 @@ import (
 const (
 	speechProbability   = 0.5                              // from which a window is speech
 	continueProbability = 0.35                             // from which a window is speech while speech is in progress
-	beginWindows        = 4                                // one short word, such as "no", has no more
+	beginWindows        = 3                                // one short word, such as "no", has no more
 	endWindows          = 8                                // NeuralEndSilence
 	separateWindows     = 12                               // from the end of speech, after which speech that begins is another utterance
 	levelWindows        = 8                                // windows over whose maximum the level of speech is measured
 	beginBelowVoice     = 8.0                              // speech begins only if it is at most this far below the caller's voice
+	interruptBelowVoice = 7.5                              // the same while speech interrupts somebody
 	belowVoice          = 11.0                             // speech in progress that is further below the caller's voice is from the background
 	softestVoice        = -46.0                            // level from which speech counts before the caller's voice is known
+	interruptingVoice   = -34.0                            // the same while speech interrupts somebody
 	gateRise            = 3.0                              // distance from rejected speech that the caller's voice must have
 	voiceRise           = 0.25                             // part of the difference by which the level of the voice follows louder speech, per window
 	voiceFall           = 0.02                             // the same for softer speech
 	voiceDrift          = 0.1 * silero.WindowLength / 8000 // dB per window by which the level falls while softer speech is rejected
-	driftMost           = 2.5                              // dB by which it falls at most
+	driftMost           = 1.5                              // dB by which it falls at most
 )
 
 // NeuralEndSilence is the silence after which a Neural says that speech has ended. Speakers pause longer within sentences,
@@ -34,20 +36,21 @@ const NeuralEndSilence = endWindows * silero.WindowLength * time.Second / 8000
 // Neural detects speech with the neural network Silero VAD. It ignores voices in the background, which are softer than
 // the caller's voice. Not safe for concurrent use.
 type Neural struct {
-	network  *silero.Detector
-	window   [silero.WindowLength]float32
-	samples  int // in window
-	levels   [levelWindows]float64
-	next     int // place in levels
-	speaking bool
-	active   int // windows of speech, less those without
-	quiet    int // windows without speech since the last one with
-	sinceEnd int // windows since speech has ended, at most separateWindows
-	voice    float64
-	hasVoice bool    // voice is known
-	tested   bool    // another utterance has begun without Reject: voice is the caller's
-	drift    float64 // dB by which voice has fallen since the caller last spoke
-	gate     float64 // softest level of speech that counts, from rejected speech
+	network      *silero.Detector
+	window       [silero.WindowLength]float32
+	samples      int // in window
+	levels       [levelWindows]float64
+	next         int // place in levels
+	speaking     bool
+	interrupting bool // speech that begins now interrupts somebody
+	active       int  // windows of speech, less those without
+	quiet        int  // windows without speech since the last one with
+	sinceEnd     int  // windows since speech has ended, at most separateWindows
+	voice        float64
+	hasVoice     bool    // voice is known
+	tested       bool    // another utterance has begun without Reject: voice is the caller's
+	drift        float64 // dB by which voice has fallen since the caller last spoke
+	gate         float64 // softest level of speech that counts, from rejected speech
 }
 
 // NewNeural returns a detector at the beginning of an audio stream. All detectors share the weights of the network.
@@ -63,7 +66,7 @@ func NewNeural() (*Neural, error) {
 	return d, nil
 }
 
-// Frame processes µ-law samples and says whether speech has begun, after 130 ms of it, or ended, after NeuralEndSilence.
+// Frame processes µ-law samples and says whether speech has begun, after 100 ms of it, or ended, after NeuralEndSilence.
 func (d *Neural) Frame(mu []byte) Edge {
 	edge := None
 	for _, b := range mu {
@@ -89,6 +92,10 @@ func (d *Neural) Reject() {
 		d.hasVoice, d.tested = false, false
 	}
 }
+
+// SetInterrupting says whether speech that begins now interrupts somebody: it must be about as loud as the caller's voice
+// then, because a voice in the background must not interrupt. A caller who interrupts does not speak softly.
+func (d *Neural) SetInterrupting(interrupting bool) { d.interrupting = interrupting }
 
 func (d *Neural) addWindow() Edge {
 	d.levels[d.next] = levelOf(&d.window)
@@ -120,15 +127,22 @@ func (d *Neural) addWindow() Edge {
 // isForeground reports whether the latest speech is as loud as that of the caller.
 func (d *Neural) isForeground() bool {
 	level := d.level()
+	interrupts := d.interrupting && !d.speaking
 	if !d.hasVoice {
-		return level >= d.gate
+		return level >= d.gate && (!interrupts || level >= interruptingVoice)
 	}
 	below := beginBelowVoice
-	if d.speaking {
+	switch {
+	case d.speaking:
 		below = belowVoice
+	case interrupts:
+		below = interruptBelowVoice
 	}
 	if level >= d.voice-below {
 		return true
+	}
+	if d.interrupting {
+		return false
 	}
 	if step := min(voiceDrift, driftMost-d.drift); step > 0 {
 		d.drift += step

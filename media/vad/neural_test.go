@@ -126,6 +126,23 @@ func TestRejectedSpeechIsNotHeardAgain(t *testing.T) {
 	assert.Len(t, began, 1, "the caller's voice is known")
 }
 
+// A television 10 dB below the caller's voice does not interrupt the agent, but the caller does.
+func TestOnlyLoudSpeechInterrupts(t *testing.T) {
+	t.Parallel()
+	s := newStream(t)
+	s.hear(append(spoken(t, "en-us", question, -20), quiet(1)...))
+	television := spoken(t, "en-gb", "The weather will be fine in the north.", -30).Repeat(20 * time.Second)
+	s.detector.SetInterrupting(true)
+	began, _ := s.hear(television)
+	assert.Empty(t, began)
+	began, _ = s.hear(append(spoken(t, "en-us", "Stop, please.", -20), quiet(1)...), television[:8000])
+	assert.Len(t, began, 1)
+	s.hear(quiet(1))
+	s.detector.SetInterrupting(false)
+	began, _ = s.hear(append(spoken(t, "en-us", question, -27), quiet(1)...))
+	assert.Len(t, began, 1, "where nobody is interrupted the caller may be softer")
+}
+
 // The caller's voice may become softer, as when the telephone is put on a table.
 func TestSofterCallerIsHeard(t *testing.T) {
 	t.Parallel()
