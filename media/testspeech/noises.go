@@ -168,7 +168,7 @@ func Keyboard(d time.Duration) (Sound, error) {
 }
 
 // Cough returns a cough of two strokes every four seconds, at StandardLevel. A stroke is a burst of noise, followed by
-// noise through the resonances of a throat that fades, and the last stroke ends with some voice.
+// noise through the wide resonances of an open throat that fades, and the last stroke ends with some voice.
 //
 //go:norace
 func Cough(d time.Duration) (Sound, error) {
@@ -176,17 +176,18 @@ func Cough(d time.Duration) (Sound, error) {
 	out := make(Sound, Samples(d))
 	for start := Rate / 2; start < len(out); start += 4 * Rate {
 		for stroke := range 2 {
-			var throat [2]resonance
-			throat[0].tune(650+150*r.Float64(), 200)
-			throat[1].tune(1500+400*r.Float64(), 400)
+			var throat [3]resonance
+			throat[0].tune(650+150*r.Float64(), 300)
+			throat[1].tune(1500+400*r.Float64(), 600)
+			throat[2].tune(2500+300*r.Float64(), 800)
 			at, hertz := start+stroke*Rate*4/10, 180+80*r.Float64()
 			for k := 0; k < Rate*35/100 && at+k < len(out); k++ {
 				t := float64(k) / Rate
-				source := r.NormFloat64() * (math.Exp(-t/0.03) + 0.35*math.Exp(-t/0.12))
+				source := r.NormFloat64() * min(1, t/0.005) * (math.Exp(-t/0.03) + 0.35*math.Exp(-t/0.12))
 				if stroke == 1 && t > 0.15 && int(t*hertz) != int((t-1.0/Rate)*hertz) { // a pulse of the voice
-					source += 5 * math.Exp(-(t-0.15)/0.08)
+					source += 4 * math.Exp(-(t-0.15)/0.08)
 				}
-				out[at+k] += throat[0].filter(source) + 0.6*throat[1].filter(source)
+				out[at+k] += throat[0].filter(source) + 0.6*throat[1].filter(source) + 0.5*throat[2].filter(source)
 			}
 		}
 	}
