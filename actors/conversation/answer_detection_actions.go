@@ -13,92 +13,91 @@ import (
 	"github.com/callboard/callboard/media/amd"
 )
 
-// detectsAnswerer reports whether answering machine detection runs in this conversation.
-func (c *Conversation) detectsAnswerer() bool {
-	return c.cfg.DetectAnswerer && c.cfg.Script.AMD.IsEnabled()
+// detectsAnswerer reports whether answering machine detection runs in the conversation.
+func (cfg *Config) detectsAnswerer() bool {
+	return cfg.DetectAnswerer && cfg.Script.AMD.IsEnabled()
 }
 
-// answerSituation returns what decisions about the answer depend on.
-func (c *Conversation) answerSituation() situation {
+// situationOf returns what decisions about the answer depend on.
+func situationOf(c *Conversation) situation {
 	return situation{absent: c.agentPause.active, over: c.state.Over(), onMachine: c.cfg.Script.AMD.MachineAction()}
 }
 
-// answerEvent handles an event of the media session about the answer.
-func (c *Conversation) answerEvent(ctx actor.Context, e media.Event) {
-	if c.finished {
-		return
-	}
-	switch e := e.(type) {
-	case media.AnswerClassified:
-		c.answerClassified(ctx, e.By)
-	case media.Beep:
-		c.actOnAnswer(ctx, c.answer.onBeep(c.cfg.Player.Position()))
-		c.endAnswerHold(ctx)
-	case media.GreetingEnded:
-		c.actOnAnswer(ctx, c.answer.onGreetingEnd())
-		c.endAnswerHold(ctx)
-	}
-}
-
-// answerTimer handles a timer message of the answer detection. It returns false for other messages.
-func (c *Conversation) answerTimer(ctx actor.Context, msg any) bool {
+// answerEvent handles an event or a timer message of the answer detection. It returns false for other messages.
+func (c *Conversation) answerEvent(ctx actor.Context, msg any) bool {
+	a := &c.answer
 	switch m := msg.(type) {
+	case media.AnswerClassified:
+		c.answerClassified(ctx, m.By)
+	case media.Beep:
+		c.actOnAnswer(ctx, a.onBeep(c.cfg.Player.Position()))
+		do, ok := a.endHold(situationOf(c))
+		c.answerDecided(ctx, a.heldClass, do, ok)
+	case media.GreetingEnded:
+		c.actOnAnswer(ctx, a.onGreetingEnd())
+		do, ok := a.endHold(situationOf(c))
+		c.answerDecided(ctx, a.heldClass, do, ok)
 	case answerTimeout:
-		c.actOnAnswer(ctx, c.answer.onVerdictTimeout(m))
+		c.actOnAnswer(ctx, a.onVerdictTimeout(m))
 	case wordsTimeout:
-		do, ok := c.answer.onWordsTimeout(m, c.answerSituation())
-		c.answerDecided(ctx, c.answer.heldClass, do, ok)
+		do, ok := a.onWordsTimeout(m, situationOf(c))
+		c.answerDecided(ctx, a.heldClass, do, ok)
 	case beepTimeout:
-		c.actOnAnswer(ctx, c.answer.onBeepTimeout(m))
+		c.actOnAnswer(ctx, a.onBeepTimeout(m))
 	case messageDue:
-		c.actOnAnswer(ctx, c.answer.onMessageDue(m))
+		c.actOnAnswer(ctx, a.onMessageDue(m))
 	case greetingPaused:
-		c.greetingPaused(ctx, m)
+		if !c.words.speaking && m.speech == c.words.speech {
+			c.recognizeGreeting(ctx, greetingPause)
+		}
 	case greetingRecognized:
-		c.greetingRecognized(ctx, m)
+		a.pending--
+		c.classifyWords(ctx, m.text)
 	default:
 		return false
 	}
 	return true
 }
 
-// startAnswerTimer sends a timer message of the answer detection after a time, unless the call ends before.
-func (c *Conversation) startAnswerTimer(ctx actor.Context, d time.Duration, msg any) {
-	c.answerTimers = append(c.answerTimers, mailbox.SendAfter(ctx, d, msg))
+// timerSet holds the functions that stop the timers of the answer detection.
+type timerSet []func()
+
+// start sends a timer message to the actor after a time, unless stop is called before.
+func (t *timerSet) start(ctx actor.Context, d time.Duration, msg any) {
+	*t = append(*t, mailbox.SendAfter(ctx, d, msg))
 }
 
-// stopAnswerDetection stops all timers and recognitions of the answer detection.
-func (c *Conversation) stopAnswerDetection() {
-	for _, cancel := range c.answerTimers {
+func (t *timerSet) stop() {
+	for _, cancel := range *t {
 		cancel()
 	}
-	c.answerTimers = nil
-	c.stopListeningToGreeting(false)
+	*t = nil
 }
 
 // answerClassified reacts to a verdict by the sound of the answer.
 func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
-	do, ok := c.answer.onVerdict(by, c.answerSituation())
+	do, ok := c.answer.onVerdict(by, situationOf(c))
 	c.answerDecided(ctx, by, do, ok)
 	if c.answer.held && by == amd.Voicemail {
-		c.recognizeGreeting(ctx)
+		c.recognizeGreeting(ctx, 0)
 	}
 }
 
 // answerDecided reports a decision about the answer, if ok is set, and executes its action. A beep that the decision has waited
 // for follows.
 func (c *Conversation) answerDecided(ctx actor.Context, by amd.Class, do answerAction, ok bool) {
+	a := &c.answer
 	if c.finished {
 		return
 	}
-	if ok {
-		c.reportAnswerer(ctx, by)
-		if by == amd.Human || by == amd.Unknown {
-			c.words.personAt = max(c.cfg.Player.Position(), 1)
-		}
+	if name := by.String(); ok && a.lastReported != name {
+		a.lastReported = name
+		ctx.Send(ctx.Parent(), AnswererDetected{By: name})
+	}
+	if ok && (by == amd.Human || by == amd.Unknown) {
+		c.words.personAt = max(c.cfg.Player.Position(), 1)
 	}
 	c.actOnAnswer(ctx, do)
-	a := &c.answer
 	if a.held {
 		return
 	}
@@ -111,55 +110,47 @@ func (c *Conversation) answerDecided(ctx actor.Context, by amd.Class, do answerA
 	}
 }
 
-// endAnswerHold decides by a held verdict if its words are known and the greeting has ended.
-func (c *Conversation) endAnswerHold(ctx actor.Context) {
-	do, ok := c.answer.endHold(c.answerSituation())
-	if ok || do != noAnswerAction {
-		c.answerDecided(ctx, c.answer.heldClass, do, ok)
-	}
-}
-
 // answeredByKey treats a pressed key as proof that a person answered.
 func (c *Conversation) answeredByKey(ctx actor.Context) {
-	if !c.detectsAnswerer() {
-		return
-	}
-	if do, ok := c.answer.onKey(c.agentPause.active); ok {
-		c.reportAnswerer(ctx, amd.Human)
-		c.actOnAnswer(ctx, do)
-	}
-}
-
-func (c *Conversation) reportAnswerer(ctx actor.Context, by amd.Class) {
-	if name := by.String(); c.answer.lastReported != name {
-		c.answer.lastReported = name
-		ctx.Send(ctx.Parent(), AnswererDetected{By: name})
+	if c.cfg.detectsAnswerer() {
+		do, ok := c.answer.onKey(c.agentPause.active)
+		c.answerDecided(ctx, amd.Human, do, ok)
 	}
 }
 
 // actOnAnswer executes an action that the state machine of answer detection has returned.
 func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 	a := &c.answer
+	if c.finished {
+		return
+	}
 	switch do {
 	case noAnswerAction:
 	case beginPathway:
 		c.beginPathway(ctx)
 	case resumePathway:
-		c.resumeAtPerson(ctx)
+		c.stopPrompt()
+		c.agentPause.active = false
+		if !a.pathwayBegun {
+			c.beginPathway(ctx)
+			return
+		}
+		c.restartSilence(ctx)
+		c.advance(ctx, pathway.ResumeNode{})
 	case awaitPerson:
 		c.pauseAgent(ctx)
-		c.startAnswerTimer(ctx, maxConnectWait, answerTimeout{a.generation})
+		c.answerTimers.start(ctx, maxConnectWait, answerTimeout{a.generation})
 	case awaitWords:
-		c.startAnswerTimer(ctx, a.wordsWait(), wordsTimeout{a.generation})
+		c.answerTimers.start(ctx, a.wordsWait(), wordsTimeout{a.generation})
 	case awaitBeep:
 		c.pauseAgent(ctx)
-		c.startAnswerTimer(ctx, maxBeepWait, beepTimeout{a.generation})
+		c.answerTimers.start(ctx, maxBeepWait, beepTimeout{a.generation})
 		if a.held {
-			c.startAnswerTimer(ctx, a.wordsWait(), wordsTimeout{a.generation})
+			c.answerTimers.start(ctx, a.wordsWait(), wordsTimeout{a.generation})
 		}
 	case awaitAnotherBeep:
 		c.stopPrompt()
-		c.startAnswerTimer(ctx, beepPause, messageDue{a.generation})
+		c.answerTimers.start(ctx, beepPause, messageDue{a.generation})
 	case leaveMessage:
 		c.speakMessage(ctx)
 	case endCall:
@@ -168,18 +159,6 @@ func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
 		}
 		c.endAtMachine(ctx, 0)
 	}
-}
-
-// resumeAtPerson starts or continues the pathway, because the supposed machine is a person.
-func (c *Conversation) resumeAtPerson(ctx actor.Context) {
-	c.stopPrompt()
-	c.agentPause.active = false
-	if !c.answer.pathwayBegun {
-		c.beginPathway(ctx)
-		return
-	}
-	c.restartSilence(ctx)
-	c.advance(ctx, pathway.ResumeNode{})
 }
 
 // speakMessage speaks the voicemail message from its beginning. The first time, it reports variables without a value.

@@ -16,9 +16,10 @@ import (
 // a person's greeting has ended. Places are numbers of samples.
 type greetingWords struct {
 	recognizer speech.Recognizer // nil: words are not recognized
-	audio      *greetingAudio    // nil: not listening
-	from       int               // end of the part that was recognized last
-	began      int               // beginning of the speech in progress, or of the latest
+	tap        *speech.AudioTap
+	audio      *greetingAudio // nil: not listening
+	from       int            // end of the part that was recognized last
+	began      int            // beginning of the speech in progress, or of the latest
 	speaking   bool
 	speech     int // number of the speech in progress, or of the latest
 	personAt   time.Duration
@@ -28,8 +29,8 @@ type greetingWords struct {
 type (
 	// greetingPaused is the timer message that the speech with this number has paused for long enough to be recognized.
 	greetingPaused struct{ speech int }
-	// greetingRecognized carries the recognized words of a part of the greeting.
-	greetingRecognized struct{ heard speech.RecognitionResult }
+	// greetingRecognized carries the recognized words of a part of the greeting. "": none.
+	greetingRecognized struct{ text string }
 )
 
 // Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
@@ -79,22 +80,20 @@ func (g *greetingAudio) part(from, to int) []byte {
 // samples returns the number of samples of a time.
 func samples(d time.Duration) int { return int(d * 8000 / time.Second) }
 
-// listenToGreeting starts the recognition of the words with which the call is answered.
-func (c *Conversation) listenToGreeting() {
-	w := &c.words
-	if w.recognizer == nil || c.cfg.AudioTap == nil {
-		return
+// listen starts the recognition of the words with which a call is answered. It returns false if nothing recognizes them.
+func (w *greetingWords) listen() bool {
+	if w.recognizer == nil || w.tap == nil {
+		return false
 	}
-	c.answer.hasWords = true
 	w.audio = new(greetingAudio)
-	c.cfg.AudioTap.Attach(w.audio, 0)
+	w.tap.Attach(w.audio, 0)
+	return true
 }
 
-// stopListeningToGreeting ends the recognition. Results in progress still count if keep is set.
-func (c *Conversation) stopListeningToGreeting(keep bool) {
-	w := &c.words
+// stop ends the recognition. Results in progress still count if keep is set.
+func (w *greetingWords) stop(keep bool) {
 	if w.audio != nil {
-		c.cfg.AudioTap.Detach(w.audio)
+		w.tap.Detach(w.audio)
 		w.audio = nil
 	}
 	if !keep {
@@ -105,108 +104,99 @@ func (c *Conversation) stopListeningToGreeting(keep bool) {
 	}
 }
 
-// greetingSpeech notes that the answerer begins or stops speaking.
-func (c *Conversation) greetingSpeech(ctx actor.Context, began bool) {
-	w := &c.words
+// onSpeech notes at a position on the media clock that the answerer begins or stops speaking. After a pause the timer message
+// greetingPaused follows. It returns false once the greeting is over.
+func (w *greetingWords) onSpeech(ctx actor.Context, timers *timerSet, began bool, position time.Duration) bool {
 	if w.audio == nil {
-		return
+		return false
 	}
-	if position := c.cfg.Player.Position(); position > machineWordsWindow || began && w.personAt > 0 && position > w.personAt+afterPerson {
-		c.stopListeningToGreeting(true)
-		c.answer.hasWords = false
-		return
+	if position > machineWordsWindow || began && w.personAt > 0 && position > w.personAt+afterPerson {
+		w.stop(true)
+		return false
 	}
 	w.speaking = began
 	if !began {
-		c.startAnswerTimer(ctx, max(greetingPause-hangover, time.Millisecond), greetingPaused{w.speech})
-		return
+		timers.start(ctx, max(greetingPause-hangover, time.Millisecond), greetingPaused{w.speech})
+		return true
 	}
 	w.speech++
-	if at := w.audio.len() - samples(speechOnset+preRoll); at-w.began > 0 {
-		w.began = at
-	}
+	w.began = max(w.audio.len()-samples(speechOnset+preRoll), w.began)
+	return true
 }
 
-// greetingPaused recognizes the part of the greeting before a pause.
-func (c *Conversation) greetingPaused(ctx actor.Context, m greetingPaused) {
-	w := &c.words
-	if w.audio == nil || w.speaking || m.speech != w.speech || c.finished {
-		return
-	}
-	if c.answer.isConnecting && w.audio.len()-max(w.began, w.from) < samples(shortGreeting+greetingPause+preRoll) {
-		c.personConnected(ctx)
-		return
-	}
-	c.recognizeGreeting(ctx)
+// isShort reports whether what was said since the last part is too short for typical words of machines. pause is the
+// length of the silence after it.
+func (w *greetingWords) isShort(pause time.Duration) bool {
+	return w.audio.len()-max(w.began, w.from) < samples(shortGreeting+preRoll+pause)
 }
 
-// recognizeGreeting recognizes what was said since the last part of the greeting.
-func (c *Conversation) recognizeGreeting(ctx actor.Context) {
-	w := &c.words
+// recognize recognizes what was said since the last part of the greeting. It returns false if that is too short. Otherwise
+// the message greetingRecognized follows.
+func (w *greetingWords) recognize(ctx actor.Context, language string, pause time.Duration) bool {
 	if w.audio == nil {
-		return
+		return false
 	}
+	short := w.isShort(pause)
 	from, to := max(w.began, w.from), w.audio.len()
 	w.from = to
-	if to-from < samples(shortGreeting+preRoll) {
-		c.endAnswerHold(ctx)
-		return
+	if short {
+		return false
 	}
 	if w.speaking {
 		w.from -= samples(greetingOverlap)
 	}
-	c.answer.pending++
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	s := w.recognizer.Open(speech.RecognitionRequest{Language: c.cfg.Script.RecognitionLanguage(), Phrases: amd.Phrases()}, func(h speech.RecognitionResult) {
+	s := w.recognizer.Open(speech.RecognitionRequest{Language: language, Phrases: amd.Phrases()}, func(h speech.RecognitionResult) {
 		if h.Final {
-			root.Send(self, greetingRecognized{h})
+			root.Send(self, greetingRecognized{wordsOf(h)})
 		}
 	})
 	s.Write(w.audio.part(from, to))
 	s.End()
 	w.streams = append(w.streams, s)
+	return true
 }
 
-// greetingRecognized decides by the words of a part of the greeting.
-func (c *Conversation) greetingRecognized(ctx actor.Context, m greetingRecognized) {
-	c.answer.pending--
-	if c.finished {
-		return
+// wordsOf returns the words of a recognition result that are certain enough to decide.
+func wordsOf(h speech.RecognitionResult) string {
+	if h.Err != nil || h.Confidence < pathway.AcceptConfidence {
+		return ""
 	}
-	text := m.heard.Text
-	if m.heard.Err != nil || m.heard.Confidence < pathway.AcceptConfidence {
-		text = ""
-	}
-	if c.answer.isConnecting && text == "" {
-		c.personConnected(ctx)
-		return
-	}
-	c.classifyWords(ctx, text)
+	return h.Text
 }
 
-// personConnected starts or continues the pathway, because a person speaks after the announcement that the call is being
-// connected.
-func (c *Conversation) personConnected(ctx actor.Context) {
-	c.answer.byWords = amd.Human
-	c.answerDecided(ctx, amd.Human, c.answer.onPerson(), true)
+// recognizeGreeting recognizes the part of the greeting that has ended, with a pause after it. After the announcement that the
+// call is being connected, a short part is a person.
+func (c *Conversation) recognizeGreeting(ctx actor.Context, pause time.Duration) {
+	switch {
+	case c.finished || c.words.audio == nil:
+	case c.answer.isConnecting && c.words.isShort(pause):
+		c.classifyWords(ctx, "")
+	case c.words.recognize(ctx, c.cfg.Script.RecognitionLanguage(), pause):
+		c.answer.pending++
+	}
 }
 
-// classifyWords decides by the words of the answerer.
+// classifyWords decides by the words of the answerer. After the announcement that the call is being connected, words that are not
+// typical of a machine are those of a person.
 func (c *Conversation) classifyWords(ctx actor.Context, text string) {
 	by := amd.ClassifyWords(text)
-	do, ok := c.answer.onWords(by, amd.IsConnecting(text), c.answerSituation())
+	if by == amd.Unknown && c.answer.isConnecting {
+		by = amd.Human
+	}
+	do, ok := c.answer.onWords(by, amd.IsConnecting(text), situationOf(c))
 	if by == amd.Unknown {
 		by = c.answer.heldClass
 	}
 	c.answerDecided(ctx, by, do, ok)
 	if c.answer.byWords.Machine() {
-		c.stopListeningToGreeting(true)
+		c.words.stop(true)
 	}
 }
 
 // checkMachineWords detects an answering machine by typical words of a turn in the first seconds of the call.
 func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
-	if c.detectsAnswerer() && c.cfg.Player.Position() <= machineWordsWindow && amd.ClassifyWords(text) != amd.Unknown {
+	if c.cfg.detectsAnswerer() && c.cfg.Player.Position() <= machineWordsWindow && amd.ClassifyWords(text) != amd.Unknown {
 		c.classifyWords(ctx, text)
 	}
 }

@@ -80,7 +80,7 @@ type Conversation struct {
 	listening     listening
 	latency       latencyMeter
 	answer        answerDetection
-	answerTimers  []func() // cancel the timers of answer
+	answerTimers  timerSet
 	words         greetingWords
 	model         currentModelRequest
 	speculation   speculativeRequest
@@ -95,7 +95,7 @@ type Conversation struct {
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
 		cfg: cfg, transcript: newTranscript(cfg.Player.Position, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
-		words:     greetingWords{recognizer: cfg.AnswerRecognizer},
+		words:     greetingWords{recognizer: cfg.AnswerRecognizer, tap: cfg.AudioTap},
 		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Player.Position},
 	}
 	c.playback = newPlayback(cfg.Player, &c.transcript)
@@ -173,7 +173,7 @@ func (c *Conversation) receiveInternal(ctx actor.Context) {
 			ctx.Send(ctx.Parent(), m.ended)
 		}
 	default:
-		if !c.answerTimer(ctx, m) {
+		if !c.answerEvent(ctx, m) {
 			c.receiveModel(ctx)
 		}
 	}
@@ -236,13 +236,13 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 		c.listening.speaking = true
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, true)
-		c.greetingSpeech(ctx, true)
+		c.answer.hasWords = c.words.onSpeech(ctx, &c.answerTimers, true, c.cfg.Player.Position())
 		c.beginTurn(ctx)
 	case media.SpeechEnded:
 		c.listening.speaking, c.listening.spokeUntil = false, c.cfg.Player.Position()
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, false)
-		c.greetingSpeech(ctx, false)
+		c.answer.hasWords = c.words.onSpeech(ctx, &c.answerTimers, false, c.cfg.Player.Position())
 		c.speechEnded(ctx)
 	}
 }

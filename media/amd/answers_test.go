@@ -47,7 +47,7 @@ func report() half { return half{2, testspeech.Report(), reportTexts(), 1} }
 
 // smallPart is a part of the set for report, with voices of espeak-ng only.
 func smallPart() half {
-	h := half{seed: 2, texts: reportTexts(), part: 9}
+	h := half{seed: 2, texts: reportTexts(), part: 13}
 	for _, v := range testspeech.Report() {
 		if v.Engine == testspeech.Espeak {
 			h.voices = append(h.voices, v)
@@ -59,11 +59,11 @@ func smallPart() half {
 // levels are the levels of noise in dB below the speech.
 func levels() [3]float64 { return [...]float64{20, 15, 10} }
 
-// noises returns five kinds of noise with a duration of 20 s.
+// noises returns five kinds of noise with a duration of 12 s.
 func noises(t testing.TB) (out [5]testspeech.Sound) {
 	t.Helper()
-	for i, make20s := range []func(time.Duration) (testspeech.Sound, error){testspeech.White, testspeech.Pink, testspeech.Babble, testspeech.Music, testspeech.Television} {
-		s, err := make20s(20 * seconds)
+	for i, make12s := range []func(time.Duration) (testspeech.Sound, error){testspeech.White, testspeech.Pink, testspeech.Babble, testspeech.Music, testspeech.Television} {
+		s, err := make12s(12 * seconds)
 		require.NoError(t, err)
 		out[i] = s
 	}
