@@ -13,7 +13,7 @@ func phrases() []classPhrases {
 		}},
 		{CallScreening, append([]string{
 			"screening service", "screening assistant", "call is being screened", "state your name", "say your name and", "say your name after",
-			"record your name and", "who is calling and why", "why you are calling", "why you're calling", "see if this person is available",
+			"record your name and", "calling and why", "why you are calling", "why you're calling", "see if this person is available",
 			"before i try to connect you",
 		}, connecting()...)},
 		{Voicemail, []string{
@@ -28,8 +28,7 @@ func phrases() []classPhrases {
 			"dial the extension", "dial your party", "party's extension", "for sales", "menu options have changed", "these options again",
 		}},
 		{Human, []string{
-			"how can i help", "how may i help", "what can i do for you", "how can i direct your call", "how may i direct your call",
-			"who is this", "who's calling please", "who is calling please",
+			"how can i help", "how may i help", "can i do for you", "how can i direct your call", "how may i direct your call",
 		}},
 	}
 }
