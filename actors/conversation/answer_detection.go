@@ -236,7 +236,7 @@ func (a *answerDetection) onVerdictTimeout(m answerTimeout) answerAction {
 	switch {
 	case a.isConnecting && m.generation == a.generation:
 		return a.onPerson()
-	case a.isConnecting:
+	case a.isConnecting, a.held && a.heldClass == amd.Voicemail: // another timer follows
 		return noAnswerAction
 	}
 	return a.beginPathway()

@@ -48,7 +48,7 @@ func (c *Conversation) answerEvent(ctx actor.Context, msg any) bool {
 		c.actOnAnswer(ctx, a.onMessageDue(m))
 	case greetingPaused:
 		if !c.words.speaking && m.speech == c.words.speech {
-			c.recognizeGreeting(ctx, greetingPause)
+			c.recognizeGreeting(ctx, silenceAtEnd)
 		}
 	case greetingRecognized:
 		a.pending--

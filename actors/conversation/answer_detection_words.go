@@ -38,10 +38,11 @@ func (greetingPaused) Control()     {}
 func (greetingRecognized) Control() {}
 
 const (
-	greetingPause   = 500 * time.Millisecond // silence that ends a part of the greeting
-	shortGreeting   = 900 * time.Millisecond // shorter parts, such as "hello", have no typical words of machines
-	greetingOverlap = 2 * time.Second        // audio of a part that is recognized again after a verdict within it
-	afterPerson     = 3 * time.Second        // time after a person's verdict in which a part of the greeting may begin
+	greetingPause   = 250 * time.Millisecond  // silence after media.SpeechEnded that ends a part of the greeting
+	silenceAtEnd    = 500 * time.Millisecond  // silence at the end of such a part
+	shortGreeting   = 1200 * time.Millisecond // shorter parts, such as "hello", have no typical words of machines
+	greetingOverlap = 2 * time.Second         // audio of a part that is recognized again after a verdict within it
+	afterPerson     = 3 * time.Second         // time after a person's verdict in which a part of the greeting may begin
 )
 
 // greetingAudio stores the audio of the first machineWordsWindow. It implements speech.Stream.
@@ -116,7 +117,7 @@ func (w *greetingWords) onSpeech(ctx actor.Context, timers *timerSet, began bool
 	}
 	w.speaking = began
 	if !began {
-		timers.start(ctx, max(greetingPause-hangover, time.Millisecond), greetingPaused{w.speech})
+		timers.start(ctx, greetingPause, greetingPaused{w.speech})
 		return true
 	}
 	w.speech++

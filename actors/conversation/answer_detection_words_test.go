@@ -64,7 +64,7 @@ func (a *answeredCall) begins(d time.Duration) {
 func (a *answeredCall) stops() {
 	a.hear(500 * time.Millisecond)
 	a.send(conversation.MediaEvent{Event: media.SpeechEnded{}})
-	a.hear(300 * time.Millisecond)
+	a.hear(500 * time.Millisecond)
 }
 
 func by(names ...string) (out []any) {

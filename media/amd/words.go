@@ -13,14 +13,16 @@ func phrases() []classPhrases {
 		}},
 		{CallScreening, append([]string{
 			"screening service", "screening assistant", "call is being screened", "state your name", "say your name and", "say your name after",
-			"record your name and", "calling and why", "why you are calling", "why you're calling", "see if this person is available",
-			"before i try to connect you",
+			"record your name and the reason", "record your name and reason for calling", "see if this person is available",
+			"before i try to connect you", "please state your name", "go ahead and say your name", "using a screening service",
 		}, connecting()...)},
 		{Voicemail, []string{
 			"leave a message", "leave your message", "leave me a message", "leave your name", "after the tone", "after the beep", "at the tone",
-			"voice mail", "voicemail", "voice message system", "mailbox", "you have reached the voice", "can't come to the phone",
-			"can't take your call", "cannot take your call", "unable to take your call", "not available right now", "not available at this time",
-			"no one is available", "record your message", "get back to you", "call you back", "office is closed", "try your call again later",
+			"please leave a message", "leave a message after the tone", "leave your message after the tone", "leave your message after the beep",
+			"leave your name and number", "record your message", "record your message at the tone", "speak after the beep",
+			"voice mail", "voicemail", "this is the voice mail of", "voice message system", "mailbox", "welcome to the mailbox of",
+			"you have reached the voice", "can't come to the phone", "can't take your call", "cannot take your call", "unable to take your call",
+			"not available right now", "not available at this time", "no one is available", "we will get back to you", "office is closed", "our office is closed", "try your call again later",
 			"please call again later",
 		}},
 		{IVR, []string{
@@ -46,11 +48,16 @@ func connecting() []string {
 	}
 }
 
-// Phrases returns the typical words of machines, and of businesses, for a recognizer that recognizes expected phrases only.
+// shortestPhrase is the number of characters from which a phrase is certain enough to be recognized in any speech. Shorter ones,
+// such as "at the tone", are also found in "yes, hello".
+const shortestPhrase = 16
+
+// Phrases returns the typical words for a recognizer that recognizes expected phrases only. Those of menus may be short,
+// because nothing is done about a menu.
 func Phrases() (all []string) {
 	for _, p := range phrases() {
 		for _, words := range p.said {
-			if !strings.ContainsAny(words, "0123456789") {
+			if !strings.ContainsAny(words, "0123456789") && (len(words) >= shortestPhrase || p.class == IVR) {
 				all = append(all, words)
 			}
 		}
