@@ -97,7 +97,7 @@ func pathwayActions(mode string, paused bool) []string {
 	return []string{"play A"}
 }
 
-func TestCallScreeningIsToldFromVoicemailByWords(t *testing.T) {
+func TestWordsSeparateCallScreeningFromVoicemail(t *testing.T) {
 	t.Parallel()
 	forEachMode(t, func(t *testing.T, a *answeredCall, mode, action string) {
 		a.begins(700 * time.Millisecond)
@@ -128,7 +128,7 @@ func TestToneOfCallScreeningIsNoBeepOfVoicemail(t *testing.T) {
 	})
 }
 
-func TestMenuIsToldFromVoicemailByWords(t *testing.T) {
+func TestWordsSeparateMenuFromVoicemail(t *testing.T) {
 	t.Parallel()
 	forEachMode(t, func(t *testing.T, a *answeredCall, mode, action string) {
 		a.begins(3 * time.Second)
