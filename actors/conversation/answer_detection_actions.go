@@ -30,6 +30,10 @@ func (c *Conversation) answerEvent(ctx actor.Context, msg any) bool {
 	case media.AnswerClassified:
 		c.answerClassified(ctx, m.By)
 	case media.Beep:
+		if a.byWords == amd.Human { // a machine can say the words of a person
+			a.byWords = amd.Unknown
+			c.answerClassified(ctx, amd.Voicemail)
+		}
 		c.actOnAnswer(ctx, a.onBeep(c.cfg.Player.Position()))
 		do, ok := a.endHold(situationOf(c))
 		c.answerDecided(ctx, a.heldClass, do, ok)

@@ -218,6 +218,23 @@ func TestBusinessIsPersonByItsWords(t *testing.T) {
 	})
 }
 
+func TestBeepAfterWordsOfPersonIsVoicemail(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		a := openAnswered(t, sys, "wait", "leave_message")
+		a.begins(6 * time.Second)
+		a.send(answererEvent(amd.Voicemail))
+		a.understand("how can i help", 0.8)
+		a.stops()
+		a.understand("", 0)
+		a.send(beep)
+		a.hear(2300 * time.Millisecond)
+		assert.Equal(t, append(by("human", "voicemail"), leftOver), a.reports())
+		assert.Contains(t, a.player.actions(), "play M")
+		a.close()
+	})
+}
+
 func TestUncertainWordsDecideNothing(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {

@@ -30,7 +30,7 @@ func phrases() []classPhrases {
 			"dial the extension", "dial your party", "party's extension", "for sales", "menu options have changed", "these options again",
 		}},
 		{Human, []string{
-			"how can i help", "how may i help", "can i do for you", "how can i direct your call", "how may i direct your call",
+			"how can i help", "how can i help you", "how may i help", "how may i help you", "can i do for you", "how can i direct your call", "how may i direct your call",
 		}},
 	}
 }
@@ -43,21 +43,21 @@ type classPhrases struct {
 // connecting returns words of announcements after which a person speaks.
 func connecting() []string {
 	return []string{
-		"while we connect your call", "while i connect your call", "while i try to connect you", "we are connecting you", "connecting your call",
+		"while we connect your call", "while i connect your call", "while i try to connect you", "please we are connecting you", "connecting your call",
 		"please hold while", "your call is being connected", "while we try to reach",
 	}
 }
 
 // shortestPhrase is the number of characters from which a phrase is certain enough to be recognized in any speech. Shorter ones,
-// such as "at the tone", are also found in "yes, hello".
+// such as "at the tone", are also found in "yes, hello". Those that name a key may be shorter, because nothing is done about
+// a menu.
 const shortestPhrase = 16
 
-// Phrases returns the typical words for a recognizer that recognizes expected phrases only. Those of menus may be short,
-// because nothing is done about a menu.
+// Phrases returns the typical words for a recognizer that recognizes expected phrases only.
 func Phrases() (all []string) {
 	for _, p := range phrases() {
 		for _, words := range p.said {
-			if !strings.ContainsAny(words, "0123456789") && (len(words) >= shortestPhrase || p.class == IVR) {
+			if !strings.ContainsAny(words, "0123456789") && (len(words) >= shortestPhrase || strings.HasPrefix(words, "press ")) {
 				all = append(all, words)
 			}
 		}
