@@ -238,7 +238,7 @@ func TestPhraseRecognitionRates(t *testing.T) {
 		few := slices.DeleteFunc(utterances(false), func(u utterance) bool {
 			return u.kind != otherSpeech && (u.kind != phraseInSentence || u.phrases != menu)
 		})
-		found := recognizeAll(t, backgrounds()[0], espeak, few, func(k kindOfSpeech) int { return 1 })
+		found := recognizeAll(t, backgrounds()[0], espeak, few, func(kindOfSpeech) int { return 1 })
 		assert.GreaterOrEqual(t, found[phraseInSentence].accepted, 8, "of %d sentences with a phrase", found[phraseInSentence].all)
 		assert.LessOrEqual(t, found[otherSpeech].wrong, 2, "of %d without a phrase", found[otherSpeech].all)
 		return
@@ -248,22 +248,28 @@ func TestPhraseRecognitionRates(t *testing.T) {
 		voices = testspeech.Tuning()
 	}
 	for _, b := range backgrounds() {
-		found := recognizeAll(t, b, voices, utterances(set == "tuning"), func(k kindOfSpeech) int {
-			return map[kindOfSpeech]int{phraseInSentence: 3, otherSpeech: 2, wholePhrase: 2, digit: 2, yesOrNo: 6}[k]
-		})
-		least, most := 80.0, 10.0
-		if b.make == nil {
-			least, most = 90, 5
-		}
-		row := func(name string, k kindOfSpeech, count int, target float64, atLeast bool) {
-			t.Log(testspeech.Figure{Name: fmt.Sprintf("%s of %d %s, %s", name, found[k].all, k, b.name), Value: testspeech.Share(count, found[k].all), Unit: "%", Target: target, AtLeast: atLeast})
-		}
-		for _, k := range []kindOfSpeech{phraseInSentence, wholePhrase, yesOrNo, digit} {
-			row("accepted right", k, found[k].accepted, least, true)
-			row("accepted wrong", k, found[k].wrong, most, false)
-			row("asked back", k, found[k].asked, 100, false)
-		}
-		row("accepted wrong", otherSpeech, found[otherSpeech].wrong, most, false)
-		row("asked back", otherSpeech, found[otherSpeech].asked, 100, false)
+		t.Run(b.name, func(t *testing.T) { reportRates(t, b, voices, utterances(set == "tuning")) })
 	}
+}
+
+// reportRates prints the rates in one background.
+func reportRates(t *testing.T, b background, voices []testspeech.Voice, all []utterance) {
+	t.Helper()
+	found := recognizeAll(t, b, voices, all, func(k kindOfSpeech) int {
+		return map[kindOfSpeech]int{phraseInSentence: 3, otherSpeech: 2, wholePhrase: 2, digit: 2, yesOrNo: 6}[k]
+	})
+	least, most := 80.0, 10.0
+	if b.make == nil {
+		least, most = 90, 5
+	}
+	row := func(name string, k kindOfSpeech, count int, target float64, atLeast bool) {
+		t.Log(testspeech.Figure{Name: fmt.Sprintf("%s of %d %s, %s", name, found[k].all, k, b.name), Value: testspeech.Share(count, found[k].all), Unit: "%", Target: target, AtLeast: atLeast})
+	}
+	for _, k := range []kindOfSpeech{phraseInSentence, wholePhrase, yesOrNo, digit} {
+		row("accepted right", k, found[k].accepted, least, true)
+		row("accepted wrong", k, found[k].wrong, most, false)
+		row("asked back", k, found[k].asked, 100, false)
+	}
+	row("accepted wrong", otherSpeech, found[otherSpeech].wrong, most, false)
+	row("asked back", otherSpeech, found[otherSpeech].asked, 100, false)
 }

@@ -183,7 +183,7 @@ func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []st
 	if err = writeAudio(filepath.Join(dir, audioName+".raw"), mu); err != nil {
 		return d, err
 	}
-	if d.free, err = s.decode(ctx, dir, "loop", phoneLoop(), "-ctl", audioName, "-cepext", ".raw", "-adcin", "yes", "-senlogdir", dir); err != nil || d.free.frames <= 0 {
+	if d.free, err = s.decode(ctx, dir, "loop", phoneLoop(), "-ctl", audioName, "-cepext", ".raw", "-adcin", "yes", "-senlogdir", dir, "-topn", "8"); err != nil || d.free.frames <= 0 {
 		return d, err
 	}
 	var failed [3]error
@@ -193,8 +193,9 @@ func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []st
 			return
 		}
 		all.Go(func() {
-			*into, *failed = s.decode(ctx, dir, name, g, "-ctl", scoresName, "-cepext", ".sen", "-senin", "yes")
-			into.phones = p.phoneCount(strings.Fields(into.text))
+			*into, *failed = s.decode(ctx, dir, name, g, "-ctl", scoresName, "-cepext", ".sen", "-senin", "yes", "-maxhmmpf", "1500")
+			words := strings.Fields(into.text)
+			into.phones, into.losesFirstS = p.phoneCount(words), p.losesFirstS(words)
 		})
 	}
 	reuse(&d.alone, &failed[0], "alone", &expected, expected.alone())
@@ -205,7 +206,7 @@ func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []st
 }
 
 // A phrase is accepted if its confidence is at least acceptFrom. An urgent phrase is recognized if its confidence is at
-// least urgentLeast, and at most urgentMargin below that of the best phrase.
+// least urgentLeast, and at most urgentMargin below that of the best phrase, unless that is accepted and longer.
 const (
 	acceptFrom   = 0.6
 	urgentLeast  = 0.35
@@ -219,7 +220,9 @@ func (d *decodedTurn) choose() (text string, confidence float64) {
 	if accepted := best.fit >= acceptFrom && rival.fit >= acceptFrom; accepted && rival.phones > best.phones || !accepted && rival.fit > best.fit {
 		best = rival
 	}
-	if urgent := (recognized{d.urgent, d.urgent.fitUrgent(d.free)}); urgent.fit >= urgentLeast && urgent.fit >= best.fit-urgentMargin {
+	urgent := recognized{d.urgent, d.urgent.fitUrgent(d.free)}
+	isLonger := best.fit >= acceptFrom && best.phones > urgent.phones
+	if urgent.fit >= urgentLeast && urgent.fit >= best.fit-urgentMargin && !isLonger {
 		best = urgent
 	}
 	return best.text, math.Round(100*min(max(best.fit, 0), 1)) / 100
@@ -237,10 +240,11 @@ type recognized struct {
 const (
 	perPoint      = 0.104
 	shortAlone    = 0.93 // phrases of at most shortPhones phones
-	longAlone     = 1.2
-	veryShortHead = 1.17 // phrases of at most veryShortPhones phones at the beginning of a sentence
-	inSentence    = 0.03
-	perPhone      = 0.13
+	withoutS      = 0.73 // such phrases of which the first S may be inaudible, such as "stop"
+	longAlone     = 1.1
+	veryShortHead = 1.05 // phrases of at most veryShortPhones phones at the beginning of a sentence
+	inSentence    = 0.07
+	perPhone      = 0.105
 	longPhones    = 10 // from here on, more phones add no confidence
 )
 
@@ -249,11 +253,16 @@ func (d *decoded) fitAlone(free decoded) float64 {
 	if d.phones > shortPhones {
 		return d.fit(free, longAlone, d.frames)
 	}
-	return d.fit(free, shortAlone, d.frames)
+	return d.fitUrgent(free)
 }
 
 // fitUrgent returns the confidence of an urgent phrase without other words.
-func (d *decoded) fitUrgent(free decoded) float64 { return d.fit(free, shortAlone, d.frames) }
+func (d *decoded) fitUrgent(free decoded) float64 {
+	if d.phones <= shortPhones && d.losesFirstS {
+		return d.fit(free, withoutS, d.frames)
+	}
+	return d.fit(free, shortAlone, d.frames)
+}
 
 // fitInSentence returns the confidence of a phrase within a sentence. The phone loop accepts the rest of the sentence too, so
 // that the difference of the scores comes from the frames of the phrase.
@@ -312,6 +321,7 @@ type decoded struct {
 	score, frames int // of the whole turn
 	wordFrames    int // from the first word to the end of the last
 	phones        int // of the words
+	losesFirstS   bool
 }
 
 // Names of the turn's files, without extension. The program names the file of scores by the number of the utterance.

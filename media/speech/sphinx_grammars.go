@@ -127,8 +127,9 @@ func (s *Sphinx) pronounce(phrases []string) (p pronouncedPhrases, err error) {
 	return p, nil
 }
 
-// dictionary returns the pronunciations of the words as lines of a pocketsphinx dictionary.
-func (p *pronouncedPhrases) dictionary() string {
+// dictionary returns the pronunciations of the words as lines of a pocketsphinx dictionary. With first, it has those of
+// words at the beginning of speech too.
+func (p *pronouncedPhrases) dictionary(first bool) string {
 	var lines strings.Builder
 	used := make(map[string]bool)
 	for _, words := range p.phrases {
@@ -137,7 +138,11 @@ func (p *pronouncedPhrases) dictionary() string {
 				continue
 			}
 			used[w] = true
-			for n, sound := range p.sounds[w] {
+			sounds := p.sounds[w]
+			if first {
+				sounds = slices.Concat(sounds, withoutFirstS(sounds))
+			}
+			for n, sound := range sounds {
 				if n == 0 {
 					fmt.Fprintf(&lines, "%s %s\n", w, sound)
 				} else {
@@ -157,13 +162,18 @@ func (p *pronouncedPhrases) phoneCount(words []string) (n int) {
 	return n
 }
 
+// losesFirstS reports whether the first word also has pronunciations without its S.
+func (p *pronouncedPhrases) losesFirstS(words []string) bool {
+	return len(words) > 0 && len(withoutFirstS(p.sounds[words[0]])) > 0
+}
+
 // alone returns a grammar that accepts one of the phrases and nothing else.
 func (p *pronouncedPhrases) alone() grammar {
 	b := grammarBuilder{states: 2}
 	for _, words := range p.phrases {
 		b.path(0, 1, 1, words)
 	}
-	return grammar{b.fsg(), p.dictionary()}
+	return grammar{b.fsg(), p.dictionary(true)}
 }
 
 // inSentences returns a grammar that accepts one of the phrases with any phones before and behind it, or phones only.
@@ -186,7 +196,7 @@ func (p *pronouncedPhrases) inSentences() grammar {
 			b.path(anywhere, behind, 1, words)
 		}
 	}
-	return grammar{b.fsg(), p.dictionary() + phoneWords()}
+	return grammar{b.fsg(), p.dictionary(false) + phoneWords()}
 }
 
 // withoutFirstS returns the pronunciations that begin with S before P, T or K, without the S: telephone audio lacks the
@@ -262,7 +272,7 @@ func (s *Sphinx) sounds(words map[string]bool) (map[string][]string, error) {
 	}
 	for word, sounds := range out {
 		if missing[word] {
-			out[word] = slices.Concat(sounds, withoutFirstS(sounds), withoutCodaR(sounds))
+			out[word] = slices.Concat(sounds, withoutCodaR(sounds))
 		}
 	}
 	if len(s.known)+len(missing) > knownMost {
