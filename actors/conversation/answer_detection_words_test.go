@@ -39,9 +39,9 @@ func openAnswered(t *testing.T, sys *actor.ActorSystem, mode, action string) *an
 
 // hear passes a time of audio to the conversation.
 func (a *answeredCall) hear(d time.Duration) {
-	for ; d > 0; d -= 20 * time.Millisecond {
-		a.ear.Frame(make([]byte, 160))
-		time.Sleep(20 * time.Millisecond)
+	for ; d > 0; d -= 100 * time.Millisecond {
+		a.ear.Frame(make([]byte, 800))
+		time.Sleep(100 * time.Millisecond)
 	}
 	synctest.Wait()
 }

@@ -53,7 +53,7 @@ func TestVoicemailMessageIsLeftAfterBeep(t *testing.T) {
 		s.send(beep)
 		time.Sleep(600 * time.Millisecond)
 		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "another beep may follow")
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(110 * time.Millisecond)
 		assert.Equal(t, []string{"play A", "stop", "play M"}, s.player.actions(), "at once: it was made meanwhile")
 		time.Sleep(1200 * time.Millisecond)
 		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}}, s.reports())
