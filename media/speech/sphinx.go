@@ -238,30 +238,30 @@ type recognized struct {
 // that of the phone loop. Within sentences, longer phrases get a larger constant, because other speech resembles them less.
 // With the voices for tuning, 2 % of speech without any of the phrases reach acceptFrom.
 const (
-	perPoint     = 0.104
-	alone        = 0.93
-	withoutS     = 0.73 // phrases of at most shortPhones phones of which the first S may be inaudible, such as "stop"
-	beginning    = 0.85 // phrases of at most veryShortPhones phones at the beginning of a sentence
-	withinOffset = -0.1 // phrases within a sentence, plus withinPhone for each phone up to longPhones
-	withinPhone  = 0.1
-	longPhones   = 10
+	perPoint      = 0.104
+	aloneBase     = 0.93
+	withoutSBase  = 0.73 // phrases of at most shortPhones phones of which the first S may be inaudible, such as "stop"
+	beginningBase = 0.85 // phrases of at most veryShortPhones phones at the beginning of a sentence
+	withinBase    = -0.1 // phrases within a sentence, plus withinPhone for each phone up to longPhones
+	withinPhone   = 0.1
+	longPhones    = 10
 )
 
 // fitAlone returns the confidence of a phrase without other words. The difference of the scores is spread over the whole turn.
 func (d *decoded) fitAlone(free decoded) float64 {
 	if d.phones <= shortPhones && d.losesFirstS {
-		return d.fit(free, withoutS, d.frames)
+		return d.fit(free, withoutSBase, d.frames)
 	}
-	return d.fit(free, alone, d.frames)
+	return d.fit(free, aloneBase, d.frames)
 }
 
 // fitInSentence returns the confidence of a phrase within a sentence. The phone loop accepts the rest of the sentence too, so
 // that the difference of the scores comes from the frames of the phrase.
 func (d *decoded) fitInSentence(free decoded) float64 {
 	if d.phones <= veryShortPhones {
-		return d.fit(free, beginning, d.wordFrames)
+		return d.fit(free, beginningBase, d.wordFrames)
 	}
-	return d.fit(free, withinOffset+withinPhone*float64(min(d.phones, longPhones)), d.wordFrames)
+	return d.fit(free, withinBase+withinPhone*float64(min(d.phones, longPhones)), d.wordFrames)
 }
 
 // fit is 0 without words.
