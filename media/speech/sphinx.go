@@ -221,8 +221,9 @@ func (d *decodedTurn) choose() (text string, confidence float64) {
 		best = rival
 	}
 	urgent := recognized{d.urgent, d.urgent.fitAlone(d.free)}
+	isNear := d.urgent.fit(d.free, aloneBase, d.urgent.frames) >= best.fit-urgentMargin
 	isLonger := best.fit >= acceptFrom && best.phones > urgent.phones
-	if urgent.fit >= urgentLeast && urgent.fit >= best.fit-urgentMargin && !isLonger {
+	if urgent.fit >= urgentLeast && isNear && !isLonger {
 		best = urgent
 	}
 	return best.text, math.Round(100*min(max(best.fit, 0), 1)) / 100
