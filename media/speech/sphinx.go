@@ -209,7 +209,7 @@ func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []st
 // least urgentLeast, and at most urgentMargin below that of the best phrase, unless that is accepted and longer.
 const (
 	acceptFrom   = 0.6
-	urgentLeast  = 0.35
+	urgentLeast  = 0.4
 	urgentMargin = 0.2
 )
 
@@ -220,9 +220,10 @@ func (d *decodedTurn) choose() (text string, confidence float64) {
 	if accepted := best.fit >= acceptFrom && rival.fit >= acceptFrom; accepted && rival.phones > best.phones || !accepted && rival.fit > best.fit {
 		best = rival
 	}
-	urgent := recognized{d.urgent, d.urgent.fitUrgent(d.free)}
+	urgent := recognized{d.urgent, d.urgent.fitAlone(d.free)}
+	isNear := d.urgent.fit(d.free, aloneBase, d.urgent.frames) >= best.fit-urgentMargin
 	isLonger := best.fit >= acceptFrom && best.phones > urgent.phones
-	if urgent.fit >= urgentLeast && urgent.fit >= best.fit-urgentMargin && !isLonger {
+	if urgent.fit >= urgentLeast && isNear && !isLonger {
 		best = urgent
 	}
 	return best.text, math.Round(100*min(max(best.fit, 0), 1)) / 100
@@ -235,42 +236,33 @@ type recognized struct {
 }
 
 // The confidence of words is the sum of a constant and of perPoint for each point per frame by which their score exceeds
-// that of the phone loop. Longer phrases get a larger constant, because other speech resembles them less. The constants
-// are chosen so that at most a few percent of speech without any of the phrases reach acceptFrom.
+// that of the phone loop. Within sentences, longer phrases get a larger constant, because other speech resembles them less.
+// With the voices for tuning, 2 % of speech without any of the phrases reach acceptFrom.
 const (
 	perPoint      = 0.104
-	shortAlone    = 0.93 // phrases of at most shortPhones phones
-	withoutS      = 0.73 // such phrases of which the first S may be inaudible, such as "stop"
-	longAlone     = 1.1
-	veryShortHead = 1.05 // phrases of at most veryShortPhones phones at the beginning of a sentence
-	inSentence    = 0.07
-	perPhone      = 0.105
-	longPhones    = 10 // from here on, more phones add no confidence
+	aloneBase     = 0.93
+	withoutSBase  = 0.73 // phrases of at most shortPhones phones of which the first S may be inaudible, such as "stop"
+	beginningBase = 0.85 // phrases of at most veryShortPhones phones at the beginning of a sentence
+	withinBase    = -0.1 // phrases within a sentence, plus withinPhone for each phone up to longPhones
+	withinPhone   = 0.1
+	longPhones    = 10
 )
 
 // fitAlone returns the confidence of a phrase without other words. The difference of the scores is spread over the whole turn.
 func (d *decoded) fitAlone(free decoded) float64 {
-	if d.phones > shortPhones {
-		return d.fit(free, longAlone, d.frames)
-	}
-	return d.fitUrgent(free)
-}
-
-// fitUrgent returns the confidence of an urgent phrase without other words.
-func (d *decoded) fitUrgent(free decoded) float64 {
 	if d.phones <= shortPhones && d.losesFirstS {
-		return d.fit(free, withoutS, d.frames)
+		return d.fit(free, withoutSBase, d.frames)
 	}
-	return d.fit(free, shortAlone, d.frames)
+	return d.fit(free, aloneBase, d.frames)
 }
 
 // fitInSentence returns the confidence of a phrase within a sentence. The phone loop accepts the rest of the sentence too, so
 // that the difference of the scores comes from the frames of the phrase.
 func (d *decoded) fitInSentence(free decoded) float64 {
 	if d.phones <= veryShortPhones {
-		return d.fit(free, veryShortHead, d.wordFrames)
+		return d.fit(free, beginningBase, d.wordFrames)
 	}
-	return d.fit(free, inSentence+perPhone*float64(min(d.phones, longPhones)), d.wordFrames)
+	return d.fit(free, withinBase+withinPhone*float64(min(d.phones, longPhones)), d.wordFrames)
 }
 
 // fit is 0 without words.
