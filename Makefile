@@ -210,8 +210,9 @@ profile: tools build ## record the CPU profile of a mixed load for profile-guide
 bench-parts: ## run the Go benchmarks of the packages: media, dialogs, stores, deliveries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }
 
-amd: ## measure answering machine detection on synthetic greetings (about 10 s)
-	@go test -run '^$$' -bench '^BenchmarkAnswers$$' -benchtime 1x ./media/amd | sed -E '/^(PASS|ok |goos|goarch|pkg:|cpu:|Benchmark)/d'
+amd: ## measure answering machine detection on synthetic greetings (about 3 min)
+	@.ci/install $(VOICE_TOOLS) $(SPEECH_TOOLS)
+	@go test -run '^$$' -bench '^BenchmarkAnswer' -benchtime 1x ./media/amd | sed -E '/^(PASS|ok |goos|goarch|pkg:|cpu:|Benchmark)/d'
 
 e2e: tools ## run only the end-to-end tests of the binary
 	@$(GOTESTSUM) --packages ./cmd/... -- $(TEST_BUILD) -timeout 15m $(TEST_FLAGS)

@@ -181,9 +181,9 @@ func (c *Client) GetAgentVersion(ctx context.Context, id string, version string,
 type AMDUpdate struct {
 	// Message after the beep, for leave_message. {{name}} inserts a variable.
 	Message Optional[string] `json:"message,omitzero"`
-	// Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds. One of off, async, wait.
+	// Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, mostly for 1 to 2 seconds, at most for 13. One of off, async, wait.
 	Mode Optional[string] `json:"mode,omitzero"`
-	// Action when a machine answers. Default: continue. One of hangup, leave_message, continue.
+	// Action when a machine answers. Where speech is recognized, the words of the greeting decide before it: call screening and menus get no action. One of hangup, leave_message, continue.
 	VoicemailAction Optional[string] `json:"voicemail_action,omitzero"`
 }
 
@@ -597,9 +597,9 @@ type ListAgentVersion struct {
 type NewAMD struct {
 	// Message after the beep, for leave_message. {{name}} inserts a variable.
 	Message *string `json:"message,omitempty"`
-	// Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds. One of off, async, wait.
+	// Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, mostly for 1 to 2 seconds, at most for 13. One of off, async, wait.
 	Mode *string `json:"mode,omitempty"`
-	// Action when a machine answers. Default: continue. One of hangup, leave_message, continue.
+	// Action when a machine answers. Where speech is recognized, the words of the greeting decide before it: call screening and menus get no action. One of hangup, leave_message, continue.
 	VoicemailAction *string `json:"voicemail_action,omitempty"`
 }
 

@@ -582,6 +582,26 @@ type CallAnalysisReadyEvent struct {
 	WorkspaceID string `json:"workspace_id"`
 }
 
+// CallAnsweredByEvent is part of a response.
+type CallAnsweredByEvent struct {
+	// When the event happened.
+	CreatedAt time.Time `json:"created_at"`
+	// Payload; its schema depends on the type.
+	Data CallData `json:"data"`
+	// Id of the event.
+	ID string `json:"id"`
+	// Sequence number of the event for its subject, from 1.
+	Sequence int64 `json:"sequence"`
+	// The id of the call, campaign or other resource of the event.
+	Subject string `json:"subject"`
+	// The id of the service unit.
+	SvcID string `json:"svc_id"`
+	// The type of the event. One of call.answered_by.
+	Type string `json:"type"`
+	// The workspace of the event.
+	WorkspaceID string `json:"workspace_id"`
+}
+
 // CallAnsweredEvent is part of a response.
 type CallAnsweredEvent struct {
 	// When the event happened.
@@ -1196,7 +1216,7 @@ type Event struct {
 	Subject string `json:"subject"`
 	// The id of the service unit.
 	SvcID string `json:"svc_id"`
-	// Type of the event, such as call.ended. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
+	// Type of the event, such as call.ended. One of call.started, call.ringing, call.answered, call.answered_by, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
 	Type string `json:"type"`
 	// The workspace of the event.
 	WorkspaceID string `json:"workspace_id"`
@@ -1372,7 +1392,7 @@ type NewAnalysisField struct {
 
 // NewCallAMD is part of a request.
 type NewCallAMD struct {
-	// off: no detection. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds. One of off, async, wait.
+	// off: no detection. async: while the agent already speaks. wait: before the agent speaks, mostly for 1 to 2 seconds, at most for 13. One of off, async, wait.
 	Mode string `json:"mode"`
 }
 
@@ -1625,7 +1645,7 @@ type PricingUpdate struct {
 type ProgressData struct {
 	// The id of the campaign, if there is one.
 	CampaignID string `json:"campaign_id"`
-	// campaign.progress. One of call.started, call.ringing, call.answered, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
+	// campaign.progress. One of call.started, call.ringing, call.answered, call.answered_by, call.transferred, call.ended, call.recording.ready, call.transcription.ready, call.analysis.ready, sms.received, sms.sent, sms.delivered, sms.failed, agent.intent.detected, agent.action.triggered, agent.escalation, agent.error, agent.updated, appointment.created, appointment.updated, appointment.cancelled, appointment.confirmed, appointment.rescheduled, appointment.reminder.sent, campaign.created, campaign.started, campaign.paused, campaign.resumed, campaign.cancelled, campaign.progress, campaign.completed, campaign.call.completed, contact.opted_out, webhook.test, webhook.disabled, workspace.updated, system.degraded, alert.firing, alert.resolved.
 	Event string `json:"event"`
 	// Contacts in a final state, by outcome.
 	Outcomes map[string]int64 `json:"outcomes"`

@@ -169,7 +169,8 @@ type (
 	SpeechBegan struct{}
 	// SpeechEnded reports that the peer has not spoken for Silence: 500 ms, or 256 ms while a listener is set.
 	SpeechEnded struct{ Silence time.Duration }
-	// AnswerClassified reports whether a person or which kind of machine has answered, within 5 s of Begin. It is reported again
+	// AnswerClassified reports whether a person or which kind of machine has answered: after 5 s of silence, about 1 s after a
+	// greeting, at the latest 12 s after Begin. It is reported again
 	// if the class changes, for example after a beep.
 	AnswerClassified struct{ By amd.Class }
 	// Beep reports the end of a beep, after which a voicemail records.

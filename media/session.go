@@ -106,7 +106,7 @@ func (s *Session) Begin() {
 	s.begun = true
 	s.idle.last = s.engine.now()
 	if s.o.ClassifyAnswer {
-		s.analysis.answerer = new(amd.Detector)
+		s.analysis.answerer, _ = amd.NewDetector() // an error turns it off, as callboard doctor reports
 	}
 	s.activate()
 }

@@ -23,12 +23,12 @@ type audio struct {
 }
 
 // connectEngines connects the caller's audio to the speech recognizer or the realtime engine. It returns nil if
-// neither needs audio. The recognizer is needed if the pathway listens to speech or if spoken keywords can opt the
-// caller out.
-func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string) *speech.AudioTap {
+// neither needs audio. The recognizer is needed if the pathway listens to speech, if spoken keywords can opt the caller
+// out, or, as listensToGreeting says, for the words with which the call is answered.
+func (a *audio) connectEngines(cfg *Config, s *domain.Script, optOut []string, listensToGreeting bool) *speech.AudioTap {
 	recognizer, language := cfg.recognizer(s), s.RecognitionLanguage()
 	needsSpeech := recognizer != nil && slices.ContainsFunc(pathway.SpeechLanguages(s), recognizer.SupportsLanguage) && (pathway.UsesSpeech(&s.Pathway) || conversation.ListensForOptOut(recognizer, language, optOut))
-	if !needsSpeech && s.Realtime == nil {
+	if !needsSpeech && !listensToGreeting && s.Realtime == nil {
 		return nil
 	}
 	tap := new(speech.AudioTap)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -79,6 +80,22 @@ func (cfg *Config) recognizer(s *domain.Script) speech.Recognizer {
 	return speech.SelectRecognizer(cfg.Recognizer, engine)
 }
 
+// answerRecognizer returns the recognizer of the words with which an outbound call is answered: the local one, or else the
+// script's own if it transcribes free speech. nil: the words are not needed, or not English.
+func (cfg *Config) answerRecognizer(s *domain.Script) speech.Recognizer {
+	language := s.RecognitionLanguage()
+	if tag, _, _ := strings.Cut(strings.ToLower(language), "-"); cfg.Recognizer == nil || !s.AMD.IsEnabled() || tag != "en" {
+		return nil
+	}
+	if local := speech.SelectRecognizer(cfg.Recognizer, speech.LocalRecognizer); local.SupportsLanguage(language) {
+		return local
+	}
+	if own := cfg.recognizer(s); own.TranscribesFreeSpeech(language) {
+		return own
+	}
+	return nil
+}
+
 func (cfg *Config) beforeConversation(callID string) func(any) {
 	if cfg.BeforeMessage == nil {
 		return nil
@@ -148,7 +165,12 @@ func callerSpoke(all []domain.Segment) bool {
 // startConversation starts the conversation. If after is set, the conversation continues from that state, which another
 // process stored in a checkpoint.
 func (c *call) startConversation(ctx actor.Context, after *conversation.SavedState) {
-	tap := c.audio.connectEngines(c.cfg, &c.script, c.optOut)
+	detectAnswerer := !c.inbound && after == nil
+	var greeting speech.Recognizer
+	if detectAnswerer {
+		greeting = c.cfg.answerRecognizer(&c.script)
+	}
+	tap := c.audio.connectEngines(c.cfg, &c.script, c.optOut, greeting != nil)
 	var runtime conversation.AgentRuntime // nil: no language model
 	if c.cfg.AgentRuntime != nil {
 		runtime = c.cfg.AgentRuntime(c.call)
@@ -156,7 +178,7 @@ func (c *call) startConversation(ctx actor.Context, after *conversation.SavedSta
 	c.agent.conversation = ctx.SpawnPrefix(mailbox.Props(func() actor.Actor {
 		return conversation.New(conversation.Config{
 			Script: c.script, Variables: c.spokenVariables(c.answeredAt), Player: c.audio.session, Synthesizer: c.cfg.Speaker, Log: c.log, OnHideInput: c.audio.session.SetSensitive,
-			AgentRuntime: runtime, OptOutKeywords: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: tap, DetectAnswerer: !c.inbound && after == nil, Redact: c.cfg.redactor(),
+			AgentRuntime: runtime, OptOutKeywords: c.optOut, Recognizer: c.cfg.recognizer(&c.script), AudioTap: tap, DetectAnswerer: detectAnswerer, AnswerRecognizer: greeting, Redact: c.cfg.redactor(),
 			Checkpoints: c.cfg.StoreCheckpoints, SavedState: after, OnMessage: c.cfg.beforeConversation(c.call.ID),
 		})
 	}, mailboxSize), "conversation")

@@ -1,14 +1,9 @@
 package conversation
 
 import (
-	"log/slog"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-
-	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
-	"github.com/callboard/callboard/domain/pathway"
 	"github.com/callboard/callboard/media/amd"
 )
 
@@ -17,19 +12,33 @@ import (
 type AnswererDetected struct{ By string }
 
 type (
-	answerTimeout struct{}                 // the pathway starts without a verdict
-	beepTimeout   struct{ generation int } // the wait for a beep ends
+	// answerTimeout is the timer message that starts a pathway without a verdict.
+	answerTimeout struct{ generation int }
+	// wordsTimeout is the timer message that ends the wait of a verdict for words.
+	wordsTimeout struct{ generation int }
+	// beepTimeout is the timer message that ends the wait for a beep.
+	beepTimeout struct{ generation int }
+	// messageDue is the timer message that starts the voicemail message after a beep.
+	messageDue struct{ generation int }
 )
 
 // Control implements mailbox.Control: a full mailbox accepts this message. One call causes a limited number of them.
 func (AnswererDetected) Control() {}
 func (answerTimeout) Control()    {}
+func (wordsTimeout) Control()     {}
 func (beepTimeout) Control()      {}
+func (messageDue) Control()       {}
 
 const (
-	maxVerdictWait     = 6 * time.Second  // answering machine detection decides within 5 s
-	maxBeepWait        = 60 * time.Second // longer than any greeting
-	machineWordsWindow = 20 * time.Second // time in which words of an announcement reveal a machine
+	maxVerdictWait     = 13 * time.Second       // answering machine detection decides within 12 s
+	maxConnectWait     = 40 * time.Second       // wait for a person while an announcement says that the call is being connected
+	maxBeepWait        = 60 * time.Second       // longer than any greeting
+	machineWordsWindow = 20 * time.Second       // time in which words of an announcement reveal a machine
+	personWordsWait    = 700 * time.Millisecond // longest wait of a person's verdict for words
+	machineWordsWait   = 8 * time.Second        // longest wait of a voicemail's verdict for typical words or the end of the greeting
+	beepWordsWait      = time.Second            // the same after a beep
+	beepPause          = 700 * time.Millisecond // from a beep to the voicemail message: another beep may follow
+	beepRepeat         = 5 * time.Second        // time after a beep in which another one starts the message again
 	messageNode        = "voicemail"
 )
 
@@ -40,7 +49,7 @@ const (
 	noMessage         messageStage = iota
 	messageAwaitsBeep              // the agent waits for the beep or the end of the greeting
 	messageBeforeBeep              // the message is being spoken, and no beep was heard so far
-	messageAfterBeep               // the message is being spoken after a beep
+	messageAfterBeep               // the message is being spoken after a beep, or begins soon
 	messageDone
 )
 
@@ -48,37 +57,154 @@ const (
 type answerAction uint8
 
 const (
-	noAnswerAction answerAction = iota
-	beginPathway                // start the pathway, which waited for the verdict
-	resumePathway               // continue the pathway: the supposed machine is a person
-	awaitBeep                   // stay silent until the beep
-	leaveMessage                // speak the message from its beginning
-	repeatMessage               // speak the message from its beginning again
-	endCall                     // end the call without a message
+	noAnswerAction   answerAction = iota
+	beginPathway                  // start the pathway, which waited for the verdict
+	resumePathway                 // continue the pathway: the supposed machine is a person
+	awaitPerson                   // stay silent until a person speaks
+	awaitWords                    // decide when the words of the greeting are known
+	awaitBeep                     // stay silent until the beep
+	awaitAnotherBeep              // speak the message unless another beep follows
+	leaveMessage                  // speak the message from its beginning
+	endCall                       // end the call without a message
 )
 
 // answerDetection decides how the conversation reacts when a person or a machine has answered. It is a state machine: each
 // event returns an action.
+//
+// Where the words of the greeting are recognized, they decide before a verdict of voicemail is acted on: the verdict is held
+// until typical words are found, the greeting ends without them, or machineWordsWait has passed.
 type answerDetection struct {
 	pathwayBegun    bool
 	waitsForVerdict bool // the pathway waits for the verdict
 	isPerson        bool // a key was pressed; later verdicts are ignored
 	lastReported    string
 	stage           messageStage
-	generation      int // number of the current wait for the beep
+	generation      int           // number of the current wait for the beep, for words or for a person
+	beepAt          time.Duration // position of the latest beep on the media clock
+	messageBegun    bool          // the message was spoken, at least in part
+
+	hasWords     bool      // the words of the greeting are recognized
+	pending      int       // recognitions in progress
+	byWords      amd.Class // result of the words; Unknown: none
+	held         bool      // a verdict waits for words
+	heldClass    amd.Class // this verdict
+	heldBeep     bool      // a beep was heard while the verdict waits
+	heldOver     bool      // the greeting has ended while the verdict waits
+	isConnecting bool      // an announcement said that the call is being connected
+}
+
+// situation is what a decision depends on besides the state of the answer detection.
+type situation struct {
+	absent    bool   // the agent is paused
+	over      bool   // the pathway has ended
+	onMachine string // AgentAMD.VoicemailAction
 }
 
 // hasMachine reports whether a machine has answered and the agent leaves a voicemail message.
 func (a *answerDetection) hasMachine() bool { return a.stage != noMessage }
 
-// onVerdict handles a result of answering machine detection. absent says that the agent is paused, over that the pathway has
-// ended. onVerdict returns false if it ignores the result.
-func (a *answerDetection) onVerdict(by amd.Class, absent, over bool, onMachine string) (answerAction, bool) {
-	absent = absent && !a.hasMachine()
+// isFinal reports whether a verdict has no effect any more.
+func (a *answerDetection) isFinal(s situation) bool {
+	return a.isPerson || s.absent && !a.hasMachine() && !a.waitsForVerdict && !a.isConnecting || a.stage > messageAwaitsBeep
+}
+
+// onVerdict handles a verdict by the sound of the answer. It returns false if the verdict is not reported, because it is
+// ignored or held.
+func (a *answerDetection) onVerdict(by amd.Class, s situation) (answerAction, bool) {
 	switch {
-	case a.isPerson || absent && !a.waitsForVerdict || a.stage > messageAwaitsBeep:
+	case a.isFinal(s) || a.isConnecting && by != amd.Fax:
 		return noAnswerAction, false
-	case absent: // the caller is being transferred: the pathway starts when the agent resumes
+	case a.byWords != amd.Unknown && by != amd.Fax && by != amd.Unavailable: // words are more certain than lengths
+		return noAnswerAction, false
+	case a.hasWords && by == amd.Voicemail, a.pending > 0 && !by.Machine():
+		return a.hold(by, s)
+	}
+	return a.decide(by, s)
+}
+
+// hold lets a verdict wait for words. The agent is silent from now on if it is to leave a message.
+func (a *answerDetection) hold(by amd.Class, s situation) (answerAction, bool) {
+	a.held, a.heldClass, a.heldBeep, a.heldOver = true, by, false, false
+	a.generation++
+	if by == amd.Voicemail && s.onMachine == domain.AMDMessage && !s.absent && !s.over && a.stage == noMessage {
+		a.waitsForVerdict, a.stage = false, messageAwaitsBeep
+		return awaitBeep, false
+	}
+	return awaitWords, false
+}
+
+// wordsWait returns how long the held verdict waits for words.
+func (a *answerDetection) wordsWait() time.Duration {
+	switch {
+	case a.heldClass != amd.Voicemail:
+		return personWordsWait
+	case a.heldBeep:
+		return beepWordsWait
+	}
+	return machineWordsWait
+}
+
+// onWords handles typical words. by is Unknown if a recognition has found none. connecting says that the words announce a
+// person.
+func (a *answerDetection) onWords(by amd.Class, connecting bool, s situation) (answerAction, bool) {
+	switch {
+	case a.isFinal(s):
+		return noAnswerAction, false
+	case by == amd.Unknown:
+		return a.endHold(s)
+	}
+	a.byWords, a.held = by, false
+	switch {
+	case connecting && a.isConnecting:
+		return noAnswerAction, false
+	case connecting:
+		a.isConnecting, a.stage = true, noMessage
+		a.generation++
+		return awaitPerson, true
+	case a.isConnecting && !by.Machine():
+		return a.onPerson(), true
+	case a.isConnecting: // the agent is paused for this wait only
+		a.isConnecting, s.absent = false, false
+	}
+	return a.decide(by, s)
+}
+
+// endHold decides by the held verdict if nothing is to be expected of words any more.
+func (a *answerDetection) endHold(s situation) (answerAction, bool) {
+	if !a.held || a.pending > 0 || a.heldClass == amd.Voicemail && !a.heldBeep && !a.heldOver {
+		return noAnswerAction, false
+	}
+	return a.release(s)
+}
+
+// onWordsTimeout decides by the held verdict, because no words were recognized in time.
+func (a *answerDetection) onWordsTimeout(m wordsTimeout, s situation) (answerAction, bool) {
+	if !a.held || m.generation != a.generation {
+		return noAnswerAction, false
+	}
+	return a.release(s)
+}
+
+// release decides by the held verdict.
+func (a *answerDetection) release(s situation) (answerAction, bool) {
+	a.held = false
+	return a.decide(a.heldClass, s)
+}
+
+// onPerson ends the wait for the person to whom an announcement connects the call.
+func (a *answerDetection) onPerson() answerAction {
+	a.isConnecting = false
+	a.generation++
+	return resumePathway
+}
+
+// decide handles a verdict that is not held. It returns false if it ignores the verdict.
+func (a *answerDetection) decide(by amd.Class, s situation) (answerAction, bool) {
+	a.held = false
+	switch {
+	case a.isFinal(s):
+		return noAnswerAction, false
+	case s.absent && !a.hasMachine(): // the caller is being transferred: the pathway starts when the agent resumes
 		a.waitsForVerdict = false
 		return noAnswerAction, true
 	case a.stage == messageAwaitsBeep && !by.Machine():
@@ -87,9 +213,9 @@ func (a *answerDetection) onVerdict(by amd.Class, absent, over bool, onMachine s
 		return endCall, true
 	case a.stage == messageAwaitsBeep:
 		return noAnswerAction, true
-	case !by.Machine() || onMachine == "" || over:
-		return a.onVerdictTimeout(), true
-	case onMachine == domain.AMDMessage && by == amd.Voicemail:
+	case !by.Machine() || s.onMachine == "" || s.over:
+		return a.beginPathway(), true
+	case s.onMachine == domain.AMDMessage && by == amd.Voicemail:
 		a.waitsForVerdict, a.stage = false, messageAwaitsBeep
 		a.generation++
 		return awaitBeep, true
@@ -97,24 +223,39 @@ func (a *answerDetection) onVerdict(by amd.Class, absent, over bool, onMachine s
 	return endCall, true
 }
 
-// onVerdictTimeout starts a pathway that has waited too long for the result of answering machine detection.
-func (a *answerDetection) onVerdictTimeout() answerAction {
+// beginPathway starts a pathway that waits for the verdict.
+func (a *answerDetection) beginPathway() answerAction {
 	if a.waitsForVerdict {
 		return beginPathway
 	}
 	return noAnswerAction
 }
 
+// onVerdictTimeout starts a pathway that has waited too long for the result of answering machine detection, or for a person.
+func (a *answerDetection) onVerdictTimeout(m answerTimeout) answerAction {
+	switch {
+	case a.isConnecting && m.generation == a.generation:
+		return a.onPerson()
+	case a.isConnecting, a.held && a.heldClass == amd.Voicemail: // another timer follows
+		return noAnswerAction
+	}
+	return a.beginPathway()
+}
+
 // onKey handles a pressed key, which proves that a person answered. It returns false if nothing changes.
 func (a *answerDetection) onKey(absent bool) (answerAction, bool) {
-	if a.isPerson || a.stage == messageDone || absent && !a.hasMachine() {
+	absent = absent && !a.hasMachine() && !a.isConnecting
+	if a.isPerson || a.stage == messageDone || absent {
 		return noAnswerAction, false
 	}
-	a.isPerson = true
-	if a.hasMachine() {
+	a.isPerson, a.held = true, false
+	switch {
+	case a.isConnecting:
+		return a.onPerson(), true
+	case a.hasMachine():
 		return a.resume(), true
 	}
-	return a.onVerdictTimeout(), true
+	return a.beginPathway(), true
 }
 
 func (a *answerDetection) resume() answerAction {
@@ -123,23 +264,40 @@ func (a *answerDetection) resume() answerAction {
 	return resumePathway
 }
 
-// onBeep starts the voicemail message from its beginning at the beep, because the mailbox does not record earlier audio.
-func (a *answerDetection) onBeep() answerAction {
-	switch a.stage {
-	case messageAwaitsBeep:
-		a.stage = messageAfterBeep
-		return leaveMessage
-	case messageBeforeBeep:
-		a.stage = messageAfterBeep
-		return repeatMessage
-	case noMessage, messageAfterBeep, messageDone:
+// onBeep starts the voicemail message from its beginning after the beep, because the mailbox does not record earlier audio.
+// at is the position on the media clock.
+func (a *answerDetection) onBeep(at time.Duration) answerAction {
+	if a.held {
+		a.heldBeep = true
+		a.generation++
+		return awaitWords
 	}
-	return noAnswerAction
+	switch a.stage {
+	case messageAfterBeep:
+		if at-a.beepAt > beepRepeat {
+			return noAnswerAction
+		}
+	case noMessage, messageDone:
+		return noAnswerAction
+	case messageAwaitsBeep, messageBeforeBeep:
+	}
+	a.stage, a.beepAt = messageAfterBeep, at
+	a.generation++
+	return awaitAnotherBeep
+}
+
+// onMessageDue starts the voicemail message unless another beep has followed.
+func (a *answerDetection) onMessageDue(m messageDue) answerAction {
+	if m.generation != a.generation || a.stage != messageAfterBeep {
+		return noAnswerAction
+	}
+	return leaveMessage
 }
 
 // onGreetingEnd starts the voicemail message at the end of the greeting if no beep was heard so far.
 func (a *answerDetection) onGreetingEnd() answerAction {
-	if a.stage != messageAwaitsBeep {
+	if a.held || a.stage != messageAwaitsBeep {
+		a.heldOver = a.held
 		return noAnswerAction
 	}
 	a.stage = messageBeforeBeep
@@ -157,105 +315,8 @@ func (a *answerDetection) onBeepTimeout(m beepTimeout) answerAction {
 // onHoldEnd repeats a voicemail message that was interrupted while the call was on hold.
 func (a *answerDetection) onHoldEnd() answerAction {
 	if a.stage == messageBeforeBeep || a.stage == messageAfterBeep {
-		return repeatMessage
+		a.generation++
+		return leaveMessage
 	}
 	return noAnswerAction
-}
-
-// checkMachineWords detects an answering machine by typical words in the first seconds of the call.
-func (c *Conversation) checkMachineWords(ctx actor.Context, text string) {
-	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() || c.cfg.Player.Position() > machineWordsWindow {
-		return
-	}
-	if by := amd.ClassifyWords(text); by != amd.Unknown {
-		c.answerClassified(ctx, by)
-	}
-}
-
-// answerClassified reacts to a result of answering machine detection.
-func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
-	if c.finished {
-		return
-	}
-	if do, ok := c.answer.onVerdict(by, c.agentPause.active, c.state.Over(), c.cfg.Script.AMD.MachineAction()); ok {
-		c.reportAnswerer(ctx, by)
-		c.actOnAnswer(ctx, do)
-	}
-}
-
-// answeredByKey treats a pressed key as proof that a person answered.
-func (c *Conversation) answeredByKey(ctx actor.Context) {
-	if !c.cfg.DetectAnswerer || !c.cfg.Script.AMD.IsEnabled() {
-		return
-	}
-	if do, ok := c.answer.onKey(c.agentPause.active); ok {
-		c.reportAnswerer(ctx, amd.Human)
-		c.actOnAnswer(ctx, do)
-	}
-}
-
-func (c *Conversation) reportAnswerer(ctx actor.Context, by amd.Class) {
-	if name := by.String(); c.answer.lastReported != name {
-		c.answer.lastReported = name
-		ctx.Send(ctx.Parent(), AnswererDetected{By: name})
-	}
-}
-
-// actOnAnswer executes an action that the state machine of answer detection has returned.
-func (c *Conversation) actOnAnswer(ctx actor.Context, do answerAction) {
-	switch do {
-	case noAnswerAction:
-	case beginPathway:
-		c.beginPathway(ctx)
-	case resumePathway:
-		c.stopPrompt()
-		c.agentPause.active = false
-		if !c.answer.pathwayBegun {
-			c.beginPathway(ctx)
-			return
-		}
-		c.restartSilence(ctx)
-		c.advance(ctx, pathway.ResumeNode{})
-	case awaitBeep:
-		c.pauseAgent(ctx)
-		mailbox.SendAfter(ctx, maxBeepWait, beepTimeout{c.answer.generation})
-	case leaveMessage, repeatMessage:
-		c.speakMessage(ctx, do == leaveMessage)
-	case endCall:
-		if !c.agentPause.active {
-			c.pauseAgent(ctx)
-		}
-		c.endAtMachine(ctx, 0)
-	}
-}
-
-// speakMessage speaks the voicemail message from its beginning. If first is set, it reports variables without a value.
-func (c *Conversation) speakMessage(ctx actor.Context, first bool) {
-	if c.finished {
-		return
-	}
-	c.stopPrompt()
-	text, shown, missing := c.state.FillText(c.cfg.Script.AMD.Message)
-	if first {
-		for _, name := range missing {
-			c.cfg.Log.Warn("variable of the voicemail message has no value", slog.String("variable", name))
-			ctx.Send(ctx.Parent(), Fault{
-				Stage: "pathway", Code: "missing_variable", Message: "amd.message needs the variable " + name + ", which has no value", Recovered: true,
-			})
-		}
-	}
-	c.speak(ctx, pathway.Say{Node: messageNode, Text: text, Shown: shown, Sensitive: text != shown})
-}
-
-// endAtMachine ends a call that a machine has answered, after a delay.
-func (c *Conversation) endAtMachine(ctx actor.Context, after time.Duration) {
-	c.answer.stage = messageDone
-	c.input.supersede()
-	c.state, _ = pathway.Step(c.state, pathway.Hangup{})
-	m := PathwayEnded{Outcome: domain.OutcomeVoicemail}
-	if after == 0 {
-		ctx.Send(ctx.Parent(), m)
-		return
-	}
-	mailbox.SendAfter(ctx, after, delayedEnd{m})
 }

@@ -44,10 +44,14 @@ type Config struct {
 	Player         Player
 	Synthesizer    speech.Synthesizer
 	Recognizer     speech.Recognizer // nil: no speech recognition
-	AudioTap       *speech.AudioTap  // the caller's audio; nil if Recognizer is nil
+	AudioTap       *speech.AudioTap  // the caller's audio; nil if nothing recognizes speech
 	Log            *slog.Logger
-	AgentRuntime   AgentRuntime     // nil: no language model and no tools
-	DetectAnswerer bool             // the media report the answerer, and the agent acts on it as Script.AMD says
+	AgentRuntime   AgentRuntime // nil: no language model and no tools
+	DetectAnswerer bool         // the media report the answerer, and the agent acts on it as Script.AMD says
+
+	// AnswerRecognizer recognizes the words with which a call is answered, which tell machines apart. nil: only the sound does.
+	AnswerRecognizer speech.Recognizer
+
 	OptOutKeywords []string         // keywords, spoken or pressed, that opt out of further calls
 	OnHideInput    func(on bool)    // called when input that must not be stored begins or ends; nil: none
 	Redact         *domain.Redactor // redacts everything that is reported; nil: no redaction
@@ -76,6 +80,8 @@ type Conversation struct {
 	listening     listening
 	latency       latencyMeter
 	answer        answerDetection
+	answerTimers  timerSet
+	words         greetingWords
 	model         currentModelRequest
 	speculation   speculativeRequest
 	realtime      realtimeSession
@@ -90,6 +96,7 @@ type Conversation struct {
 func New(cfg Config) actor.Actor {
 	c := &Conversation{
 		cfg: cfg, transcript: newTranscript(cfg.Player.Position, cfg.Redact), prompts: newPromptCache(cfg.Synthesizer),
+		words:     greetingWords{recognizer: cfg.AnswerRecognizer, tap: cfg.AudioTap},
 		listening: listening{recognizer: cfg.Recognizer, audio: cfg.AudioTap, position: cfg.Player.Position},
 	}
 	c.playback = newPlayback(cfg.Player, &c.transcript)
@@ -164,16 +171,14 @@ func (c *Conversation) receiveInternal(ctx actor.Context) {
 		c.pauseTimedOut(m)
 	case lastWordsTimeout:
 		c.lastWordsTimedOut(ctx)
-	case answerTimeout:
-		c.actOnAnswer(ctx, c.answer.onVerdictTimeout())
-	case beepTimeout:
-		c.actOnAnswer(ctx, c.answer.onBeepTimeout(m))
 	case delayedEnd:
 		if !c.finished {
 			ctx.Send(ctx.Parent(), m.ended)
 		}
 	default:
-		c.receiveModel(ctx)
+		if !c.answerEvent(ctx, m) {
+			c.receiveModel(ctx)
+		}
 	}
 }
 
@@ -220,12 +225,8 @@ func (c *Conversation) receiveModel(ctx actor.Context) {
 // mediaEvent handles an event of the call's media session.
 func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 	switch e := e.(type) {
-	case media.AnswerClassified:
-		c.answerClassified(ctx, e.By)
-	case media.Beep:
-		c.actOnAnswer(ctx, c.answer.onBeep())
-	case media.GreetingEnded:
-		c.actOnAnswer(ctx, c.answer.onGreetingEnd())
+	case media.AnswerClassified, media.Beep, media.GreetingEnded:
+		c.answerEvent(ctx, e)
 	case media.Digit:
 		c.onKey(ctx, e.Key)
 	case media.Played:
@@ -238,11 +239,13 @@ func (c *Conversation) mediaEvent(ctx actor.Context, e media.Event) {
 		c.listening.speaking = true
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, true)
+		c.answer.hasWords = c.words.onSpeech(ctx, &c.answerTimers, true, 0, c.cfg.Player.Position())
 		c.beginTurn(ctx)
 	case media.SpeechEnded:
 		c.listening.speaking, c.listening.spokeUntil, c.listening.endSilence = false, c.cfg.Player.Position(), e.Silence
 		c.restartSilence(ctx)
 		c.realtimeSpeech(ctx, false)
+		c.answer.hasWords = c.words.onSpeech(ctx, &c.answerTimers, false, e.Silence, c.cfg.Player.Position())
 		c.speechEnded(ctx, e.Silence)
 	}
 }

@@ -165,6 +165,7 @@ type fixture struct {
 	voice       *fakeSynthesizer
 	runtime     conversation.AgentRuntime
 	recognizer  *fakeRecognizer
+	greeting    speech.Recognizer // of the words with which the call is answered; nil: none
 	ear         *speech.AudioTap
 	redact      *domain.Redactor
 	after       *conversation.SavedState
@@ -213,7 +214,7 @@ func (s *fixture) Receive(ctx actor.Context) {
 		s.pid = ctx.Spawn(mailbox.Props(func() actor.Actor {
 			return conversation.New(conversation.Config{
 				Script: m.script, Variables: map[string]string{"name": "Ada"}, Player: s.player, Synthesizer: s.synthesizer, Log: slog.New(slog.DiscardHandler),
-				AgentRuntime: s.runtime, OptOutKeywords: []string{"stop", "9"}, Recognizer: s.recognizer, AudioTap: s.ear, DetectAnswerer: true,
+				AgentRuntime: s.runtime, OptOutKeywords: []string{"stop", "9"}, Recognizer: s.recognizer, AudioTap: s.ear, DetectAnswerer: true, AnswerRecognizer: s.greeting,
 				OnHideInput: func(on bool) { s.player.record("hide", on) }, Redact: s.redact,
 				Checkpoints: true, SavedState: s.after,
 			})

@@ -69,6 +69,8 @@ func (c *Conversation) stopAll(ctx actor.Context) {
 // stopSpeaking ends all background work and timers, but not the recognition of the caller's current turn.
 func (c *Conversation) stopSpeaking(ctx actor.Context) {
 	c.endRealtime(ctx)
+	c.answerTimers.stop()
+	c.words.stop(false)
 	c.model.cancel()
 	c.playback.cancelSynthesis()
 	c.input.supersede()

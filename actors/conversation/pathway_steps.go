@@ -19,10 +19,11 @@ func (c *Conversation) start(ctx actor.Context) {
 		return
 	}
 	a := c.cfg.Script.AMD
-	if !c.cfg.DetectAnswerer || !a.IsEnabled() {
+	if !c.cfg.detectsAnswerer() {
 		c.beginPathway(ctx)
 		return
 	}
+	c.answer.hasWords = c.words.listen()
 	if a.MachineAction() == domain.AMDMessage {
 		if text, _, missing := c.state.FillText(a.Message); len(missing) == 0 {
 			c.prompts.prepare(ctx, c.promptRequest(text, false))
@@ -33,7 +34,7 @@ func (c *Conversation) start(ctx actor.Context) {
 		return
 	}
 	c.answer.waitsForVerdict = true
-	mailbox.SendAfter(ctx, maxVerdictWait, answerTimeout{})
+	c.answerTimers.start(ctx, maxVerdictWait, answerTimeout{c.answer.generation})
 }
 
 // beginPathway starts the pathway unless it has already started. If the agent is paused, resumeAgent starts it later.

@@ -51,6 +51,9 @@ func TestVoicemailMessageIsLeftAfterBeep(t *testing.T) {
 		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "no person listens")
 		time.Sleep(8 * time.Second)
 		s.send(beep)
+		time.Sleep(600 * time.Millisecond)
+		assert.Equal(t, []string{"play A", "stop"}, s.player.actions(), "another beep may follow")
+		time.Sleep(110 * time.Millisecond)
 		assert.Equal(t, []string{"play A", "stop", "play M"}, s.player.actions(), "at once: it was made meanwhile")
 		time.Sleep(1200 * time.Millisecond)
 		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}}, s.reports())
@@ -91,13 +94,36 @@ func TestVoicemailMessageIsRepeatedAfterLateBeep(t *testing.T) {
 		s.send(greeted)
 		time.Sleep(500 * time.Millisecond)
 		s.send(beep)
-		time.Sleep(500 * time.Millisecond)
-		s.send(greeted, beep) // the mailbox is already recording: nothing interrupts the message
-		time.Sleep(time.Second)
+		time.Sleep(800 * time.Millisecond)
+		s.send(greeted) // the mailbox is already recording
+		time.Sleep(1200 * time.Millisecond)
 		assert.Equal(t, []string{"play M", "stop", "play M"}, s.player.actions())
 		assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports())
 		s.close()
 	})
+}
+
+func TestVoicemailMessageStartsAfterLastOfTwoBeeps(t *testing.T) {
+	t.Parallel()
+	for apart, want := range map[time.Duration][]string{
+		500 * time.Millisecond:  {"play M"},
+		1500 * time.Millisecond: {"play M", "stop", "play M"},
+	} {
+		actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+			s := openConversation(t, sys, voicemailScript("wait", "leave_message"), nil)
+			s.send(conversation.StartConversation{})
+			time.Sleep(2 * time.Second)
+			s.send(answererEvent(amd.Voicemail), beep)
+			time.Sleep(apart)
+			s.send(beep)
+			time.Sleep(600 * time.Millisecond)
+			assert.Len(t, s.player.actions(), len(want)-1, "not yet")
+			time.Sleep(1400 * time.Millisecond)
+			assert.Equal(t, want, s.player.actions())
+			assert.Equal(t, []any{conversation.AnswererDetected{By: "voicemail"}, leftOver}, s.reports())
+			s.close()
+		})
+	}
 }
 
 func TestVoicemailMessageStartsAfterBeepTimeout(t *testing.T) {
@@ -161,7 +187,7 @@ func TestPathwayStartsWithoutAnswerVerdict(t *testing.T) {
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		s := openConversation(t, sys, voicemailScript("wait", "hangup"), nil)
 		s.send(conversation.StartConversation{})
-		time.Sleep(5900 * time.Millisecond)
+		time.Sleep(12900 * time.Millisecond)
 		assert.Empty(t, s.player.actions())
 		time.Sleep(300 * time.Millisecond)
 		assert.Equal(t, []string{"play A"}, s.player.actions())

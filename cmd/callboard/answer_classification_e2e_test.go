@@ -42,6 +42,16 @@ func TestMachineGetsMessageAfterBeepAndHumanGetsConversation(t *testing.T) {
 	c = s.awaitCallEnd(machine, time.Minute)
 	assert.Equal(t, []any{"voicemail", "voicemail", "completed", "agent"}, []any{c["answered_by"], c["disposition"], c["ended_reason"], c["ended_by"]}, "%v", c)
 
+	for id, by := range map[string]string{person: "human", machine: "voicemail"} {
+		var decided []any
+		for _, e := range s.api("GET", "/v1/calls/"+id+"/events", nil)["data"].([]any) {
+			if e.(object)["type"] == "call.answered_by" {
+				decided = append(decided, e.(object)["data"].(object)["answered_by"])
+			}
+		}
+		assert.Equal(t, []any{by}, decided, "an event tells of the decision")
+	}
+
 	path := s.saveRecording(machine)
 	heard, agentAudio := readSamples(t, path, 1), readSamples(t, path, 2)
 	beep, run := -1, 0 // beep is the end of the beep in samples; a gap in the tone means that the machine was suspended

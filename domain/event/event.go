@@ -17,6 +17,7 @@ const (
 	CallStarted            Type = "call.started"
 	CallRinging            Type = "call.ringing"
 	CallAnswered           Type = "call.answered"
+	CallAnsweredBy         Type = "call.answered_by" // answering machine detection has decided, or has changed its decision
 	CallTransferred        Type = "call.transferred"
 	CallEnded              Type = "call.ended"
 	CallRecordingReady     Type = "call.recording.ready"
@@ -55,7 +56,7 @@ const (
 )
 
 var allTypes = []Type{
-	CallStarted, CallRinging, CallAnswered, CallTransferred, CallEnded, CallRecordingReady,
+	CallStarted, CallRinging, CallAnswered, CallAnsweredBy, CallTransferred, CallEnded, CallRecordingReady,
 	CallTranscriptReady, CallAnalysisReady, SMSReceived, SMSSent, SMSDelivered, SMSFailed,
 	AgentIntentDetected, AgentActionTriggered, AgentEscalation, AgentError, AgentUpdated,
 	AppointmentCreated, AppointmentUpdated, AppointmentCancelled, AppointmentConfirmed,

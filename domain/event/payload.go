@@ -7,7 +7,7 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
-// CallData is the payload of call.started, call.ringing and call.answered.
+// CallData is the payload of call.started, call.ringing, call.answered and call.answered_by.
 type CallData struct {
 	CallID     string           `json:"call_id"`
 	Direction  domain.Direction `json:"direction"`

@@ -73,7 +73,7 @@ func SampleSubject(t event.Type, w *domain.Webhook) string {
 // SamplePayload returns an example payload of an event type in which all fields are set.
 func SamplePayload(t event.Type, w *domain.Webhook, at time.Time) any {
 	switch t {
-	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
+	case event.CallStarted, event.CallRinging, event.CallAnswered, event.CallAnsweredBy, event.CallEnded, event.CallTransferred, event.CallRecordingReady,
 		event.CallTranscriptReady, event.CallAnalysisReady:
 		return callExample(t, at)
 	case event.SMSReceived:

@@ -1,13 +1,17 @@
 // Package amd is answering machine detection: it classifies the audio of an answered call as person, voicemail, fax or
-// other. Time is measured by the audio that the detector receives from the answer on. The detector allocates no memory.
+// other. Time is measured by the audio that the detector receives from the answer on.
 //
-// A person says something short and waits, while a machine goes on speaking and beeps. The detector computes the
-// threshold between speech and noise from the latest audio, so that it adapts to any noise level. It classifies tones
-// by their pitch: voicemail beeps, fax tones, and the three-tone special information signal (ITU-T E.180).
+// A person says something short and waits, while a machine goes on speaking and beeps. Speech is detected with the neural
+// network Silero VAD, for which music and noise are no speech. Speech far below the loudest speech is from the
+// background, such as a television. The detector classifies tones by their pitch: voicemail beeps, fax tones, and the
+// three-tone special information signal (ITU-T E.180).
 package amd
 
 import (
+	"fmt"
+
 	"github.com/callboard/callboard/media/g711"
+	"github.com/callboard/callboard/media/vad/silero"
 )
 
 // Class is the kind of person or machine that has answered a call.
@@ -35,10 +39,10 @@ func (c Class) Machine() bool { return c == Voicemail || c == Fax || c == Unavai
 // Lengths of the detection in blocks of 20 ms. blockLen is the number of samples of a block.
 const (
 	blockLen   = 160
-	decideMost = 250  // 5 s: the latest time of the first verdict
+	silentMost = 250  // 5 s: the latest time of the first verdict if nobody speaks
+	decideMost = 600  // 12 s: the latest time of the first verdict
 	personMost = 1500 // 30 s: a later beep does not change a verdict of a person
 	listenMost = 3000
-	overAfter  = 100 // 2 s of silence end a greeting without a beep
 )
 
 // Event is the detector's result for a frame of audio. Several fields may be set.
@@ -52,8 +56,9 @@ type Event struct {
 // Any says whether the event has a new verdict, a beep or the end of a greeting.
 func (e Event) Any() bool { return e.Verdict || e.Beep || e.Over }
 
-// Detector classifies the audio of an answered call. The caller passes every frame from the answer on to Frame. The
-// zero value is ready.
+// Detector classifies the audio of an answered call. The caller passes every frame from the answer on to Frame. Frame
+// allocates no memory. The network, which needs 1 ms of CPU per second of audio, runs until the verdict, and goes on while
+// a machine speaks. Not safe for concurrent use.
 type Detector struct {
 	pcm     [blockLen]float32
 	n       int
@@ -61,8 +66,21 @@ type Detector struct {
 	class   Class
 	decided bool
 	over    bool // the end of the greeting was reported
-	levels  levels
 	tones   tones
+	network *silero.Detector
+	samples [silero.WindowLength]float32
+	sampled int // samples in samples
+	voice   voice
+}
+
+// NewDetector returns a Detector at the answer of a call. All detectors share the weights of the network. Errors: the
+// embedded model file is broken.
+func NewDetector() (*Detector, error) {
+	network, err := silero.New()
+	if err != nil {
+		return nil, fmt.Errorf("amd: %w", err)
+	}
+	return &Detector{network: network}, nil
 }
 
 // Done says that no further event can follow, so the detector needs no more frames.
@@ -73,17 +91,22 @@ func (d *Detector) Done() bool {
 // Frame processes 8 kHz µ-law samples of any length.
 func (d *Detector) Frame(mu []byte) (out Event) {
 	for _, b := range mu {
-		d.pcm[d.n] = float32(g711.MuToLinear(b))
+		v := float32(g711.MuToLinear(b))
+		d.pcm[d.n], d.samples[d.sampled] = v, v/32768
 		if d.n++; d.n == blockLen {
 			d.n = 0
 			d.block(&out)
+		}
+		if d.sampled++; d.sampled == silero.WindowLength {
+			d.sampled = 0
+			d.window(&out)
 		}
 	}
 	out.Class = d.class
 	return out
 }
 
-// block processes 20 ms of audio.
+// block looks for tones in 20 ms of audio.
 func (d *Detector) block(out *Event) {
 	if d.Done() {
 		return
@@ -93,10 +116,12 @@ func (d *Detector) block(out *Event) {
 	for _, v := range pcm {
 		energy += v * v
 	}
-	d.levels.add(energy)
-	heard := d.tones.block(&d.pcm, energy, d.levels.hasWord)
+	heard := d.tones.block(&d.pcm, energy, d.voice.hasWord)
+	if d.class != Fax && d.class != Unavailable && d.voice.hasWord && d.tones.isLikelyBeep() {
+		d.reportVerdict(out, Voicemail)
+	}
 	if d.tones.sure() {
-		d.levels.unvoice(d.tones.length())
+		d.voice.removeTone((d.tones.length()*blockLen + silero.WindowLength - 1) / silero.WindowLength)
 	}
 	switch heard {
 	case noTone:
@@ -110,26 +135,38 @@ func (d *Detector) block(out *Event) {
 	case noticeTone:
 		d.reportVerdict(out, Unavailable)
 	}
-	if !d.decided {
-		d.decide(out)
+}
+
+// window looks for speech in 32 ms of audio.
+func (d *Detector) window(out *Event) {
+	if d.Done() || d.decided && (d.over || d.class != Voicemail) {
 		return
 	}
-	if d.class == Voicemail && !d.over && d.levels.silent() >= overAfter {
+	d.voice.add(&d.samples, d.network.Probability(&d.samples))
+	switch {
+	case d.tones.sounding():
+	case !d.decided:
+		d.decide(out)
+	case d.isPerson():
+		d.reportVerdict(out, Human)
+	case d.voice.silent() >= overAfter:
 		out.Over, d.over = true, true
 	}
 }
 
-// decide reports the first verdict as soon as the speech allows it, or Unknown after decideMost.
+// decide reports the first verdict as soon as the speech allows it, or Unknown if nobody speaks.
 func (d *Detector) decide(out *Event) {
-	if !d.tones.sounding() {
-		if c := d.levels.classify(); c != Unknown {
-			d.reportVerdict(out, c)
-			return
-		}
-	}
-	if d.at >= decideMost {
+	if c := d.voice.classify(); c != Unknown {
+		d.reportVerdict(out, c)
+	} else if d.at >= silentMost && !d.voice.hasWord || d.at >= decideMost {
 		d.reportVerdict(out, Unknown)
 	}
+}
+
+// isPerson reports whether a supposed machine is a person, who speaks again after a silence or is louder than what was
+// heard before.
+func (d *Detector) isPerson() bool {
+	return d.voice.speaksAgain() || !d.voice.isFull() && d.voice.classify() == Human
 }
 
 func (d *Detector) reportVerdict(out *Event, c Class) {

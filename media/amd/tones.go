@@ -14,6 +14,7 @@ const (
 	beepMost    = 150                  // 3 s
 	noteLeast   = 6                    // of a special information signal: 274 ms
 	faxLeast    = 40                   // 0.8 s of the fax answer tone
+	likelyAfter = 10                   // 0.2 s
 	goneAfter   = 4                    // blocks without the tone that end a tone
 	notes       = 3
 )
@@ -54,6 +55,16 @@ var bins = func() (c [lastBin + 1]float32) {
 func (t *tones) sounding() bool { return t.n > 0 && t.notes[t.n-1].blocks > 1 }
 
 func (t *tones) sure() bool { return t.n > 0 && t.notes[t.n-1].blocks >= beepLeast }
+
+// isLikelyBeep reports whether the tone in progress is most likely a beep: neither that of a fax nor of a special information
+// signal.
+func (t *tones) isLikelyBeep() bool {
+	if t.n != 1 || t.notes[0].blocks < likelyAfter {
+		return false
+	}
+	hertz := t.notes[0].hertz
+	return hertz >= 390 && hertz <= 2070 && !near(hertz, 947, 46) && !near(hertz, 1100, 50)
+}
 
 // length returns the duration of the signal so far, in blocks.
 func (t *tones) length() int {

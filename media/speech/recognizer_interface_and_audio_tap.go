@@ -2,6 +2,7 @@ package speech
 
 import (
 	"bytes"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,7 +67,8 @@ type AudioTap struct {
 	at, n  int
 	stream Stream
 	second Stream // second stream, at the same time
-	mute   int    // bytes of audio that streams still get as silence
+	others []Stream
+	mute   int // bytes of audio that streams still get as silence
 }
 
 // Frame adds a frame of audio. It does not block, so that the media clock may call it.
@@ -89,6 +91,9 @@ func (e *AudioTap) writeStreams(mu []byte) {
 		if s != nil {
 			s.Write(mu)
 		}
+	}
+	for _, s := range e.others {
+		s.Write(mu)
 	}
 	for len(mu) > 0 {
 		k := copy(e.ring[e.at:], mu)
@@ -125,6 +130,21 @@ func (e *AudioTap) EndSecond() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.second = nil
+}
+
+// Attach starts copying audio to a further stream until Detach. It first writes the stored audio of the time back.
+func (e *AudioTap) Attach(s Stream, back time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.replay(s, back)
+	e.others = append(e.others, s)
+}
+
+// Detach stops copying to a stream of Attach.
+func (e *AudioTap) Detach(s Stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.others = slices.DeleteFunc(e.others, func(other Stream) bool { return other == s })
 }
 
 // Forget discards the stored audio and replaces delayed audio that still arrives with silence. The owner calls it after

@@ -1,7 +1,6 @@
 package speech
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -25,27 +24,10 @@ const (
 	sphinxRate    = 16000
 	turnFiles     = "turn-"
 	turnMost      = 20 * 8000 // samples of one turn; later audio is ignored
-	phrasesMost   = 500
-	phraseWords   = 12
-	knownMost     = 20_000 // words whose pronunciation is cached
 )
 
 // ErrRecognizerNotInstalled says that the machine has no pocketsphinx or not its English model.
 var ErrRecognizerNotInstalled = errors.New("speech: pocketsphinx is not installed")
-
-// Grammar of the phone loop, which accepts any sequence of phones. The words of a turn are compared with it: the more
-// the words score above the phone loop, the higher their confidence.
-const (
-	phones    = "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW V W Y Z ZH"
-	phoneCost = 0.1
-)
-
-// evenFit is the confidence of words whose score equals that of the phone loop. For each point per frame above it,
-// perPoint is added to the confidence. Of sentences that contain none of the phrases, most get less than 0.35.
-const (
-	evenFit  = 0.93
-	perPoint = 0.104
-)
 
 // mirror is the level of the audio that the function wide adds above 4 kHz, relative to the audio below 4 kHz.
 const mirror = 0.1
@@ -53,8 +35,9 @@ const mirror = 0.1
 // sphinxWord matches the words that are allowed in a grammar.
 var sphinxWord = regexp.MustCompile(`^[a-z][a-z'-]{0,31}$`)
 
-// Sphinx recognizes expected English phrases with pocketsphinx. For each turn it runs the program with a grammar of the
-// phrases, with one of the urgent phrases, and with the phone loop, whose score serves to compute the confidence.
+// Sphinx recognizes expected English phrases with pocketsphinx, alone or within a sentence. For each turn it runs the
+// program with a phone loop, which accepts anything, with two grammars of the phrases, and with one of the urgent phrases.
+// The more the words score above the phone loop, the higher their confidence.
 type Sphinx struct {
 	program, model, dir string
 	timeout             time.Duration
@@ -152,8 +135,7 @@ func (t *sphinxTurn) recognize(mu []byte) {
 	}
 }
 
-// recognize recognizes the audio of one turn. It runs pocketsphinx with the grammar of the phrases, with that of the
-// urgent phrases and with the phone loop.
+// recognize recognizes the audio of one turn. It returns an empty text if it recognizes no phrase.
 func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases, urgent []string) (text string, confidence float64, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -166,69 +148,145 @@ func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases, urgent []str
 	case <-ctx.Done():
 		return "", 0, fmt.Errorf("speech: waiting for pocketsphinx: %w", ctx.Err())
 	}
-	grammar, words, err := s.grammar(phrases)
-	if err != nil || grammar == "" || len(mu) == 0 {
-		return "", 0, err
-	}
-	urgentGrammar, urgentWords, err := s.grammar(urgent)
+	d, err := s.decodeTurn(ctx, mu, phrases, urgent)
 	if err != nil {
 		return "", 0, err
+	}
+	text, confidence = d.choose()
+	return text, confidence, nil
+}
+
+// decodedTurn holds the results of one turn.
+type decodedTurn struct {
+	free     decoded // of the phone loop
+	alone    decoded // of the grammar that accepts one phrase and nothing else
+	sentence decoded // of the grammar that accepts phones before and behind a phrase
+	urgent   decoded // of the grammar that accepts one urgent phrase and nothing else
+}
+
+// decodeTurn runs pocketsphinx with the phone loop, which scores the sounds, and then with the other grammars, which reuse
+// these scores: computing them takes most of the time. The result is empty without speech or without phrases.
+func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []string) (d decodedTurn, err error) {
+	expected, err := s.pronounce(phrases)
+	if err != nil || len(expected.phrases) == 0 || len(mu) == 0 {
+		return d, err
+	}
+	preferred, err := s.pronounce(urgent)
+	if err != nil {
+		return d, err
 	}
 	dir, err := os.MkdirTemp(s.dir, turnFiles)
 	if err != nil {
-		return "", 0, fmt.Errorf("speech: %w", err)
+		return d, fmt.Errorf("speech: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	if err = writeAudio(filepath.Join(dir, audioName+".raw"), mu); err != nil {
+		return d, err
+	}
+	if d.free, err = s.decode(ctx, dir, "loop", phoneLoop(), "-ctl", audioName, "-cepext", ".raw", "-adcin", "yes", "-senlogdir", dir, "-topn", "8"); err != nil || d.free.frames <= 0 {
+		return d, err
+	}
+	var failed [3]error
+	var all sync.WaitGroup
+	reuse := func(into *decoded, failed *error, name string, p *pronouncedPhrases, g grammar) {
+		if len(p.phrases) == 0 {
+			return
+		}
+		all.Go(func() {
+			*into, *failed = s.decode(ctx, dir, name, g, "-ctl", scoresName, "-cepext", ".sen", "-senin", "yes", "-maxhmmpf", "1500")
+			words := strings.Fields(into.text)
+			into.phones, into.losesFirstS = p.phoneCount(words), p.losesFirstS(words)
+		})
+	}
+	reuse(&d.alone, &failed[0], "alone", &expected, expected.alone())
+	reuse(&d.sentence, &failed[1], "sentence", &expected, expected.inSentences())
+	reuse(&d.urgent, &failed[2], "urgent", &preferred, preferred.alone())
+	all.Wait()
+	return d, errors.Join(failed[:]...)
+}
+
+// A phrase is accepted if its confidence is at least acceptFrom. An urgent phrase is recognized if its confidence is at
+// least urgentLeast, and at most urgentMargin below that of the best phrase, unless that is accepted and longer.
+const (
+	acceptFrom   = 0.6
+	urgentLeast  = 0.4
+	urgentMargin = 0.2
+)
+
+// choose returns the text of the best result and its confidence. Among accepted results the one with more phones is best:
+// the beginning of "yes please" is also recognized as "yeah".
+func (d *decodedTurn) choose() (text string, confidence float64) {
+	best, rival := recognized{d.alone, d.alone.fitAlone(d.free)}, recognized{d.sentence, d.sentence.fitInSentence(d.free)}
+	if accepted := best.fit >= acceptFrom && rival.fit >= acceptFrom; accepted && rival.phones > best.phones || !accepted && rival.fit > best.fit {
+		best = rival
+	}
+	urgent := recognized{d.urgent, d.urgent.fitAlone(d.free)}
+	isNear := d.urgent.fit(d.free, aloneBase, d.urgent.frames) >= best.fit-urgentMargin
+	isLonger := best.fit >= acceptFrom && best.phones > urgent.phones
+	if urgent.fit >= urgentLeast && isNear && !isLonger {
+		best = urgent
+	}
+	return best.text, math.Round(100*min(max(best.fit, 0), 1)) / 100
+}
+
+// recognized is a result and its confidence before it is limited to the range from 0 to 1.
+type recognized struct {
+	decoded
+	fit float64
+}
+
+// The confidence of words is the sum of a constant and of perPoint for each point per frame by which their score exceeds
+// that of the phone loop. Within sentences, longer phrases get a larger constant, because other speech resembles them less.
+// With the voices for tuning, 2 % of speech without any of the phrases reach acceptFrom.
+const (
+	perPoint      = 0.104
+	aloneBase     = 0.93
+	withoutSBase  = 0.73 // phrases of at most shortPhones phones of which the first S may be inaudible, such as "stop"
+	beginningBase = 0.85 // phrases of at most veryShortPhones phones at the beginning of a sentence
+	withinBase    = -0.1 // phrases within a sentence, plus withinPhone for each phone up to longPhones
+	withinPhone   = 0.1
+	longPhones    = 10
+)
+
+// fitAlone returns the confidence of a phrase without other words. The difference of the scores is spread over the whole turn.
+func (d *decoded) fitAlone(free decoded) float64 {
+	if d.phones <= shortPhones && d.losesFirstS {
+		return d.fit(free, withoutSBase, d.frames)
+	}
+	return d.fit(free, aloneBase, d.frames)
+}
+
+// fitInSentence returns the confidence of a phrase within a sentence. The phone loop accepts the rest of the sentence too, so
+// that the difference of the scores comes from the frames of the phrase.
+func (d *decoded) fitInSentence(free decoded) float64 {
+	if d.phones <= veryShortPhones {
+		return d.fit(free, beginningBase, d.wordFrames)
+	}
+	return d.fit(free, withinBase+withinPhone*float64(min(d.phones, longPhones)), d.wordFrames)
+}
+
+// fit is 0 without words.
+func (d *decoded) fit(free decoded, constant float64, frames int) float64 {
+	if d.text == "" {
+		return 0
+	}
+	return constant + perPoint*float64(d.score-free.score)/float64(max(frames, 1))
+}
+
+// writeAudio converts the audio of a turn and writes it to a file.
+func writeAudio(path string, mu []byte) error {
 	sound, err := wide(mu)
 	if err != nil {
-		return "", 0, err
+		return err
 	}
 	raw := make([]byte, 0, 2*len(sound))
 	for _, v := range sound {
 		raw = binary.LittleEndian.AppendUint16(raw, uint16(v)) //nolint:gosec // the bits of it
 	}
-	loop, loopWords := phoneLoop()
-	for name, content := range map[string][]byte{
-		"u.raw": raw, "ctl": []byte("u\n"),
-		"words.fsg": []byte(grammar), "words.dict": []byte(words), "loop.fsg": []byte(loop), "loop.dict": []byte(loopWords),
-		"urgent.fsg": []byte(urgentGrammar), "urgent.dict": []byte(urgentWords),
-	} {
-		if err = os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			return "", 0, fmt.Errorf("speech: %w", err)
-		}
+	if err = os.WriteFile(path, raw, 0o600); err != nil {
+		return fmt.Errorf("speech: %w", err)
 	}
-	var best, preferred, free decoded
-	var failed [3]error
-	var all sync.WaitGroup
-	all.Go(func() { best, failed[0] = s.decode(ctx, dir, "words") })
-	all.Go(func() { free, failed[1] = s.decode(ctx, dir, "loop") })
-	if urgentGrammar != "" {
-		all.Go(func() { preferred, failed[2] = s.decode(ctx, dir, "urgent") })
-	}
-	all.Wait()
-	if err = errors.Join(failed[:]...); err != nil {
-		return "", 0, err
-	}
-	if c := preferred.confidence(free); c >= urgentLeast && c >= best.confidence(free)-urgentMargin {
-		return preferred.text, c, nil
-	}
-	return best.text, best.confidence(free), nil
-}
-
-// An urgent phrase is recognized if its confidence is at least urgentLeast, and at most urgentMargin below that of the
-// best phrase.
-const (
-	urgentLeast  = 0.25
-	urgentMargin = 0.2
-)
-
-// confidence compares the words with the phone loop. It is 0 without words.
-func (d *decoded) confidence(free decoded) float64 {
-	if d.text == "" || free.frames == 0 {
-		return 0
-	}
-	fit := float64(d.score-free.score) / float64(max(d.frames, 1))
-	return math.Round(100*min(max(evenFit+perPoint*fit, 0), 1)) / 100
+	return nil
 }
 
 // wide converts telephone audio to the sample rate of the model, which uses frequencies up to 6.8 kHz. Telephone audio
@@ -249,17 +307,32 @@ func wide(mu []byte) ([]int16, error) {
 	return sound, nil
 }
 
-// decoded is the result of one run of pocketsphinx.
+// decoded is the result of one run of pocketsphinx. A frame is 10 ms.
 type decoded struct {
 	text          string
-	score, frames int
+	score, frames int // of the whole turn
+	wordFrames    int // from the first word to the end of the last
+	phones        int // of the words
+	losesFirstS   bool
 }
 
-func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err error) {
-	at := func(file string) string { return filepath.Join(dir, file) }
-	cmd := process.Command(ctx, s.program, "-hmm", filepath.Join(s.model, "en-us"), "-dict", at(name+".dict"), "-fsg", at(name+".fsg"),
-		"-compallsen", "yes", // scores of both grammars are relative to the same sounds
-		"-cmn", "batch", "-vad_threshold", "3", "-dither", "yes", "-seed", "1", "-beam", "1e-70", "-wbeam", "1e-50", "-pbeam", "1e-70", "-adcin", "yes", "-cepdir", dir, "-cepext", ".raw", "-ctl", at("ctl"), "-hypseg", at(name+".seg"), "-logfn", os.DevNull)
+// Names of the turn's files, without extension. The program names the file of scores by the number of the utterance.
+const (
+	audioName  = "turn"
+	scoresName = "000000000"
+)
+
+// decode runs pocketsphinx with a grammar on the file of the folder that the option -ctl names.
+func (s *Sphinx) decode(ctx context.Context, dir, name string, g grammar, input ...string) (d decoded, err error) {
+	at := func(ext string) string { return filepath.Join(dir, name+ext) }
+	input[1], err = at(".ctl"), writeTexts(map[string]string{at(".ctl"): input[1] + "\n", at(".fsg"): g.fsg, at(".dict"): g.dict})
+	if err != nil {
+		return d, err
+	}
+	cmd := process.Command(ctx, s.program, append(input, "-hmm", filepath.Join(s.model, "en-us"), "-dict", at(".dict"), "-fsg", at(".fsg"),
+		"-compallsen", "yes", // scores of all grammars are relative to the same sounds
+		"-cmn", "batch", "-vad_threshold", "3", "-dither", "yes", "-seed", "1", "-beam", "1e-70", "-wbeam", "1e-50", "-pbeam", "1e-70",
+		"-cepdir", dir, "-hypseg", at(".seg"), "-logfn", os.DevNull)...)
 	cmd.WaitDelay = time.Second
 	note := limited{most: 1 << 10}
 	cmd.Stderr = &note
@@ -269,182 +342,52 @@ func (s *Sphinx) decode(ctx context.Context, dir, name string) (d decoded, err e
 		}
 		return d, fmt.Errorf("speech: pocketsphinx: %w (%s)", err, strings.TrimSpace(note.String()))
 	}
-	b, err := os.ReadFile(at(name + ".seg"))
+	b, err := os.ReadFile(at(".seg"))
 	if err != nil {
 		return d, fmt.Errorf("speech: pocketsphinx: %w", err)
 	}
 	return segments(string(b))
 }
 
-// segments parses the result line of pocketsphinx, "u S 0 T score A … L … {frame score score word}… frame".
+func writeTexts(texts map[string]string) error {
+	for path, text := range texts {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return fmt.Errorf("speech: %w", err)
+		}
+	}
+	return nil
+}
+
+// segments parses the result line of pocketsphinx, "u S 0 T score A … L … {frame score score word}… frame". The words of
+// phones do not count as words.
 func segments(line string) (d decoded, err error) {
 	f := strings.Fields(line)
 	const head = 9
 	if len(f) < head+1 || f[3] != "T" {
 		return d, fmt.Errorf("speech: pocketsphinx answered %.80q", line)
 	}
-	d.score, err = strconv.Atoi(f[4])
-	if err == nil {
-		d.frames, err = strconv.Atoi(f[len(f)-1])
-	}
-	if err != nil {
-		return d, fmt.Errorf("speech: pocketsphinx answered %.80q", line)
-	}
+	var failed [2]error
+	d.score, failed[0] = strconv.Atoi(f[4])
+	d.frames, failed[1] = strconv.Atoi(f[len(f)-1])
 	var words []string
-	for i := head; i+3 < len(f); i += 4 {
+	first := 0
+	for i := head; i+4 < len(f); i += 4 {
 		word, _, _ := strings.Cut(f[i+3], "(")
-		if sphinxWord.MatchString(word) {
-			words = append(words, word)
+		if !sphinxWord.MatchString(word) || isPhoneWord(word) {
+			continue
 		}
+		begin, err1 := strconv.Atoi(f[i])
+		end, err2 := strconv.Atoi(f[i+4])
+		failed[0] = errors.Join(failed[0], err1, err2)
+		if len(words) == 0 {
+			first = begin
+		}
+		d.wordFrames = end - first
+		words = append(words, word)
+	}
+	if errors.Join(failed[:]...) != nil {
+		return d, fmt.Errorf("speech: pocketsphinx answered %.80q", line)
 	}
 	d.text = strings.Join(words, " ")
 	return d, nil
-}
-
-// grammar returns a finite state grammar of the phrases and the dictionary of their words. It omits phrases with words
-// that are not in the model's dictionary. fsg is empty if no phrase is left.
-func (s *Sphinx) grammar(phrases []string) (fsg, dict string, err error) {
-	var all [][]string
-	needed := make(map[string]bool)
-	for _, phrase := range phrases[:min(len(phrases), phrasesMost)] {
-		words := strings.Fields(strings.ToLower(phrase))
-		if len(words) == 0 || len(words) > phraseWords {
-			continue
-		}
-		all = append(all, words)
-		for _, w := range words {
-			needed[w] = true
-		}
-	}
-	sounds, err := s.sounds(needed)
-	if err != nil {
-		return "", "", err
-	}
-	var arcs, lines strings.Builder
-	states, taken := 2, 0
-	used := make(map[string]bool)
-	for _, words := range all {
-		if !spelt(words, sounds) {
-			continue
-		}
-		taken++
-		from := 0
-		for i, w := range words {
-			to := 1
-			if i < len(words)-1 {
-				to = states
-				states++
-			}
-			fmt.Fprintf(&arcs, "TRANSITION %d %d 1.0 %s\n", from, to, w)
-			from = to
-			if used[w] {
-				continue
-			}
-			used[w] = true
-			entries(&lines, w, sounds[w])
-		}
-	}
-	if taken == 0 {
-		return "", "", nil
-	}
-	return automaton(states, arcs.String()), lines.String(), nil
-}
-
-// entries writes the pronunciations of a word as lines of a pocketsphinx dictionary.
-func entries(to *strings.Builder, word string, sounds []string) {
-	for n, sound := range sounds {
-		if n == 0 {
-			fmt.Fprintf(to, "%s %s\n", word, sound)
-		} else {
-			fmt.Fprintf(to, "%s(%d) %s\n", word, n+1, sound)
-		}
-	}
-}
-
-func spelt(words []string, sounds map[string][]string) bool {
-	for _, w := range words {
-		if len(sounds[w]) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func automaton(states int, arcs string) string {
-	return fmt.Sprintf("FSG_BEGIN <words>\nNUM_STATES %d\nSTART_STATE 0\nFINAL_STATE 1\n%sFSG_END\n", states, arcs)
-}
-
-// phoneLoop returns a grammar that accepts any sequence of phones, and the dictionary of the phones.
-func phoneLoop() (fsg, dict string) {
-	var arcs, lines strings.Builder
-	arcs.WriteString("TRANSITION 0 2 1.0\nTRANSITION 2 1 1.0\n")
-	for p := range strings.FieldsSeq(phones) {
-		word := "xx" + strings.ToLower(p)
-		fmt.Fprintf(&arcs, "TRANSITION 2 2 %g %s\n", phoneCost, word)
-		fmt.Fprintf(&lines, "%s %s\n", word, p)
-	}
-	return automaton(3, arcs.String()), lines.String()
-}
-
-// withoutFirstS returns the pronunciations that begin with S before P, T or K, without the S: telephone audio lacks the
-// frequencies of an S, and at the beginning of speech nothing else is left of it. A stop behind an S sounds like B, D or G.
-// The open vowel AA, which is short in such words, also sounds like AO.
-func withoutFirstS(sounds []string) []string {
-	var shorter []string
-	for _, sound := range sounds {
-		for _, c := range [][2]string{{"P ", "B "}, {"T ", "D "}, {"K ", "G "}} {
-			stop, voiced := c[0], c[1]
-			if rest, ok := strings.CutPrefix(sound, "S "+stop); ok {
-				shorter = append(shorter, voiced+rest, stop+rest)
-				if rounded := strings.Replace(rest, "AA", "AO", 1); rounded != rest {
-					shorter = append(shorter, voiced+rounded)
-				}
-			}
-		}
-	}
-	return shorter
-}
-
-// sounds returns the pronunciations of words from the model's dictionary, whose lines are "word(n) P H".
-func (s *Sphinx) sounds(words map[string]bool) (map[string][]string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make(map[string][]string, len(words))
-	missing := make(map[string]bool)
-	for w := range words {
-		sounds, known := s.known[w]
-		switch {
-		case known:
-			out[w] = sounds
-		case sphinxWord.MatchString(w):
-			missing[w] = true
-		}
-	}
-	if len(missing) == 0 {
-		return out, nil
-	}
-	f, err := os.Open(filepath.Join(s.model, "cmudict-en-us.dict"))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRecognizerNotInstalled, err)
-	}
-	defer func() { _ = f.Close() }()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		name, sound, ok := strings.Cut(lines.Text(), " ")
-		word, _, _ := strings.Cut(name, "(")
-		if ok && missing[word] {
-			out[word] = append(out[word], strings.TrimSpace(sound))
-		}
-	}
-	for word, sounds := range out {
-		if missing[word] {
-			out[word] = append(sounds, withoutFirstS(sounds)...)
-		}
-	}
-	if len(s.known)+len(missing) > knownMost {
-		clear(s.known)
-	}
-	for w := range missing {
-		s.known[w] = out[w]
-	}
-	return out, nil
 }

@@ -28,15 +28,16 @@ func hearRequest(t *testing.T, s *speech.Sphinx, voice, text string, request spe
 	require.NoError(t, err)
 	clip, err := e.Speak(t.Context(), speech.Request{Text: text, Voice: voice})
 	require.NoError(t, err)
+	quiet := bytes.Repeat([]byte{0xff}, 3200)
+	return recognizeAudio(t, s, slices.Concat(quiet, clip, quiet), request)
+}
+
+// recognizeAudio returns the result of the recognition of a turn.
+func recognizeAudio(t *testing.T, s *speech.Sphinx, mulaw []byte, request speech.RecognitionRequest) speech.RecognitionResult {
+	t.Helper()
 	told := make(chan speech.RecognitionResult, 1)
 	turn := s.Open(request, func(h speech.RecognitionResult) { told <- h })
-	quiet := make([]byte, 3200)
-	for i := range quiet {
-		quiet[i] = 0xff
-	}
-	turn.Write(quiet)
-	turn.Write(clip)
-	turn.Write(quiet)
+	turn.Write(mulaw)
 	turn.End()
 	select {
 	case h := <-told:

@@ -42,8 +42,8 @@ type NewTurnTaking struct {
 
 // NewAMD are the answering machine detection settings of an agent in a request body.
 type NewAMD struct {
-	Mode            string `json:"mode,omitempty" enum:"off,async,wait" default:"off" doc:"Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds."`
-	VoicemailAction string `json:"voicemail_action,omitempty" enum:"hangup,leave_message,continue"`
+	Mode            string `json:"mode,omitempty" enum:"off,async,wait" default:"off" doc:"Detection of machines in outbound calls. off: none. async: while the agent already speaks. wait: before the agent speaks, mostly for 1 to 2 seconds, at most for 13."`
+	VoicemailAction string `json:"voicemail_action,omitempty" enum:"hangup,leave_message,continue" doc:"Action when a machine answers. Where speech is recognized, the words of the greeting decide before it: call screening and menus get no action."`
 	Message         string `json:"message,omitempty" maxLength:"4000" doc:"Message after the beep, for leave_message. {{name}} inserts a variable."`
 }
 

@@ -22,7 +22,7 @@ type NewOverrides struct {
 
 // NewCallAMD are the answering machine detection settings of one call in a request body.
 type NewCallAMD struct {
-	Mode string `json:"mode" enum:"off,async,wait" doc:"off: no detection. async: while the agent already speaks. wait: before the agent speaks, for at most 6 seconds."`
+	Mode string `json:"mode" enum:"off,async,wait" doc:"off: no detection. async: while the agent already speaks. wait: before the agent speaks, mostly for 1 to 2 seconds, at most for 13."`
 }
 
 // NewVoicemail says what one call does when a machine answers, in a request body.
