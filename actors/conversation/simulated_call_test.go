@@ -33,6 +33,7 @@ const (
 	firstSentence  = 300 * time.Millisecond // from a request to the model's first sentence
 	transmission   = 80 * time.Millisecond  // from one telephone to the other: a packet and the jitter buffer
 	wordsPerSecond = 2.5                    // of voices behind the caller
+	realWait       = 200 * time.Microsecond // for packets that the kernel has not delivered yet
 	callFrame      = 20 * time.Millisecond
 	callerLevel    = testspeech.StandardLevel
 	audibleLevel   = -50.0 // of the agent's voice
@@ -97,6 +98,14 @@ func talkingScript() domain.Script {
 func runSimulatedCall(t *testing.T, script domain.Script, f func(c *simulatedCall)) {
 	t.Helper()
 	ports := siptest.MediaPorts10(t)
+	waits, waited := make(chan struct{}), make(chan struct{})
+	defer close(waits)
+	go func() { // outside of fake time
+		for range waits {
+			time.Sleep(realWait)
+			waited <- struct{}{}
+		}
+	}()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		c := &simulatedCall{TB: t, sys: sys, tap: new(speech.AudioTap), answer: func(int) string { return "Yes?" }}
 		service, telephone := newMediaEngine(t, ports), newMediaEngine(t, ports+4)
@@ -104,8 +113,15 @@ func runSimulatedCall(t *testing.T, script domain.Script, f func(c *simulatedCal
 		c.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return c.parent(script) }, 100))
 		ctx, cancel := context.WithCancel(t.Context())
 		var sender sync.WaitGroup
-		sender.Go(func() { c.sendAudio(ctx) })
+		sender.Go(func() {
+			c.sendAudio(ctx, func() { waits <- struct{}{}; <-waited })
+		})
 		f(c)
+		for name, s := range map[string]media.Stats{"agent": c.agent.Stats(), "caller": c.caller.Stats()} {
+			if s.PacketsLost+s.PacketsLate > 0 {
+				t.Logf("the machine was too slow: the %s lost %d packets, and %d were late", name, s.PacketsLost, s.PacketsLate)
+			}
+		}
 		cancel()
 		sender.Wait()
 		sys.Root.Poison(c.root)
@@ -158,11 +174,15 @@ func (c *simulatedCall) parent(script domain.Script) actor.ReceiveFunc {
 	}
 }
 
-// sendAudio sends the caller's voice and the noise, frame by frame, until ctx ends.
-func (c *simulatedCall) sendAudio(ctx context.Context) {
+// sendAudio sends the caller's voice and the noise, frame by frame, until ctx ends. If packets are under way for long, it
+// calls wait: the kernel of a busy machine may take longer for a packet than many frames of fake time take.
+func (c *simulatedCall) sendAudio(ctx context.Context, wait func()) {
 	ticker := time.NewTicker(callFrame)
 	defer ticker.Stop()
 	for {
+		if c.agent.Stats().PacketsReceived+1 < c.caller.Stats().PacketsSent || c.caller.Stats().PacketsReceived+1 < c.agent.Stats().PacketsSent {
+			wait()
+		}
 		c.mu.Lock()
 		frame := make(testspeech.Sound, testspeech.Samples(callFrame))
 		c.queue = c.queue[copy(frame, c.queue):]
