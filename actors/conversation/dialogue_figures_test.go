@@ -333,6 +333,6 @@ func TestSimulatedCallTransmitsAudioWithKnownDelay(t *testing.T) {
 		assert.InDelta(t, transmission.Seconds(), loud[0].Sub(begin).Seconds(), 0.045)
 		assert.InDelta(t, transmission.Seconds(), loud[len(loud)-1].Sub(end).Seconds(), 0.045)
 		require.Len(t, c.requests, 1)
-		assert.Equal(t, "Hello.", strings.TrimSpace(c.wordsBetween(begin, time.Now())))
+		assert.Equal(t, "Hello.", strings.TrimSpace(c.wordsBetween(begin, time.Now(), func(w spokenWord) time.Time { return w.end })))
 	})
 }

@@ -327,19 +327,19 @@ func (s *scriptedTurn) Write(mu []byte) {
 	if s.from.IsZero() {
 		s.from = time.Now().Add(-time.Duration(len(mu)) * time.Second / testspeech.Rate)
 	}
-	text := s.of.wordsBetween(s.from, time.Now().Add(-wordDelay))
+	text := s.of.wordsBetween(s.from, time.Now().Add(-wordDelay), func(w spokenWord) time.Time { return w.end })
 	if text != s.last && !s.closed {
 		s.last = text
 		go s.onResult(speech.RecognitionResult{Text: text, Confidence: 0.9})
 	}
 }
 
-// End reports the words that have ended so far.
+// End reports the words of which at least half was heard: the end of the audio may cut off the last sound of a word.
 func (s *scriptedTurn) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	r := speech.RecognitionResult{Text: s.of.wordsBetween(s.from, time.Now()), Final: true}
+	r := speech.RecognitionResult{Text: s.of.wordsBetween(s.from, time.Now(), func(w spokenWord) time.Time { return w.middle }), Final: true}
 	if r.Text != "" {
 		r.Confidence = 0.9
 	}
@@ -353,12 +353,13 @@ func (s *scriptedTurn) Close() {
 	s.closed = true
 }
 
-func (c *simulatedCall) wordsBetween(from, until time.Time) string {
+// wordsBetween returns the words that were heard in a time. known is when a word can be recognized.
+func (c *simulatedCall) wordsBetween(from, until time.Time, known func(spokenWord) time.Time) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var text []string
 	for _, w := range c.words {
-		if !w.middle.Before(from) && !w.end.After(until) {
+		if !w.middle.Before(from) && !known(w).After(until) {
 			text = append(text, w.text)
 		}
 	}
