@@ -165,7 +165,7 @@ func (m *speakingPeer) play(words media.Clip) {
 		m.session.Play(m.id, words)
 		return
 	}
-	mixed := media.Clip(slices.Clone(words))
+	mixed := slices.Clone(words)
 	if len(words) == 0 {
 		mixed = silence(400 * time.Millisecond)
 	}

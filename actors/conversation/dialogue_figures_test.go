@@ -86,7 +86,7 @@ func (c *simulatedCall) silentInMinuteOfStory() time.Duration {
 	return time.Minute - time.Duration(heard)*callFrame
 }
 
-func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) {
+func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
 	for _, n := range small([]noiseBehindCaller{{"television", -36, televisionWords}, {"babble", -40, ""}, {"white", -30, ""}, {"music", -26, ""}}, 1) {
 		var known, unknown time.Duration
@@ -122,7 +122,7 @@ func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) {
 	}
 }
 
-func TestSoundsWithoutCallersSpeechBeginNoTurn(t *testing.T) {
+func TestSoundsWithoutCallersSpeechBeginNoTurn(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
 	type noise struct {
 		noiseBehindCaller
@@ -160,7 +160,7 @@ func finishedSentences() []string {
 	}
 }
 
-func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) {
+func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
 	noises := small([]noiseBehindCaller{{"no noise", 0, ""}, {"television", callerLevel - 20, televisionWords}, {"white", callerLevel - 20, ""}, {"babble", callerLevel - 20, ""}, {"music", callerLevel - 20, ""}}, 1)
 	delays := map[string][]float64{}
@@ -206,14 +206,20 @@ func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) {
 // pausedSentences are sentences with a pause after the first part.
 func pausedSentences() [][2]string {
 	return [][2]string{
-		{"I would like to", "book an appointment."}, {"Can you tell me if", "my order has arrived?"}, {"My number is five five five", "oh one four two."},
-		{"I'm calling about the", "invoice from last week."}, {"We need a table for", "four people."}, {"I want to change my", "delivery address."},
-		{"Is it possible to", "come on Friday?"}, {"It was on Monday or", "maybe on Tuesday."}, {"Could you please", "send me an email?"},
+		{"I would like to", "book an appointment."},
+		{"Can you tell me if", "my order has arrived?"},
+		{"My number is five five five", "oh one four two."},
+		{"I'm calling about the", "invoice from last week."},
+		{"We need a table for", "four people."},
+		{"I want to change my", "delivery address."},
+		{"Is it possible to", "come on Friday?"},
+		{"It was on Monday or", "maybe on Tuesday."},
+		{"Could you please", "send me an email?"},
 		{"I live in the house with", "the green door."},
 	}
 }
 
-func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) {
+func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
 	if !isReport() {
 		return
@@ -239,7 +245,7 @@ func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) {
 	testspeech.Figure{Name: "speakers cut off in a pause of 0.7 s within a sentence", Value: testspeech.Share(cut, all), Unit: "%", Target: 2}.Log(t)
 }
 
-func TestStopWordsSilenceAgentAtOnce(t *testing.T) {
+func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
 	const within = 500 * time.Millisecond
 	obeyed, all := 0, 0
@@ -251,6 +257,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) {
 				time.Sleep(2 * time.Second)
 				c.say(v, "Please tell me a story.")
 				time.Sleep(6 * time.Second)
+				before := c.turnsBegun()
 				begin, end := c.say(v, word)
 				time.Sleep(5 * time.Second)
 				all++
@@ -261,7 +268,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) {
 				if silence <= within {
 					obeyed++
 				} else {
-					t.Logf("not obeyed: %q of %s, which lasts %s: silent after %s", word, v, end.Sub(begin), silence)
+					t.Logf("not obeyed: %q of %s, which lasts %s: silent after %s, %d turns begun", word, v, end.Sub(begin), silence, c.turnsBegun()-before)
 				}
 			})
 		}
@@ -326,6 +333,6 @@ func TestSimulatedCallTransmitsAudioWithKnownDelay(t *testing.T) {
 		assert.InDelta(t, transmission.Seconds(), loud[0].Sub(begin).Seconds(), 0.045)
 		assert.InDelta(t, transmission.Seconds(), loud[len(loud)-1].Sub(end).Seconds(), 0.045)
 		require.Len(t, c.requests, 1)
-		assert.Equal(t, "Hello.", strings.TrimSpace(c.wordsBetween(begin, time.Now())))
+		assert.Equal(t, "Hello.", strings.TrimSpace(c.wordsBetween(begin, time.Now(), func(w spokenWord) time.Time { return w.end })))
 	})
 }
