@@ -102,6 +102,7 @@ func (c *Conversation) answerDecided(ctx actor.Context, by amd.Class, do answerA
 		c.words.personAt = max(c.cfg.Player.Position(), 1)
 	}
 	c.actOnAnswer(ctx, do)
+	c.endKeptTurn(ctx)
 	if a.held {
 		return
 	}

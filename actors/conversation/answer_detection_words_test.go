@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/actors/mailbox/actortest"
+	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/amd"
 	"github.com/callboard/callboard/media/speech"
@@ -329,4 +331,39 @@ func TestWordsOfLaterTurnsAreNoGreeting(t *testing.T) {
 		assert.Zero(t, a.words.opened)
 		a.close()
 	})
+}
+
+// Words that the answerer says before it is known whether a person has answered are an answer only if it is a person.
+func TestWordsBeforeVerdictCountIfPersonHasAnswered(t *testing.T) {
+	t.Parallel()
+	for verdict, want := range map[amd.Class]string{amd.Human: "caller: yes", amd.Voicemail: ""} {
+		t.Run(verdict.String(), func(t *testing.T) {
+			t.Parallel()
+			actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+				script := questionScript()
+				script.AMD = &domain.AgentAMD{Mode: domain.AMDAsync, VoicemailAction: domain.AMDHangup}
+				s := &fixture{
+					t: t, sys: sys, player: &fakePlayer{begun: time.Now()}, recognizer: new(fakeRecognizer), ear: new(speech.AudioTap),
+					voice: &fakeSynthesizer{synthesized: map[string]int{}, takes: 100 * time.Millisecond, fails: map[string]int{}},
+				}
+				s.synthesizer = s.voice
+				s.start(script)
+				s.send(conversation.StartConversation{})
+				advanceTime(4 * time.Second)
+				s.callerSays("yes", 0.9, 400*time.Millisecond)
+				advanceTime(time.Second)
+				assert.Equal(t, []string{"play A"}, s.player.actions())
+				s.send(conversation.MediaEvent{Event: media.AnswerClassified{By: verdict}})
+				advanceTime(3 * time.Second)
+				messages := s.close()
+				said := ""
+				for _, line := range transcriptLines(messages) {
+					if strings.HasPrefix(line, "caller: ") {
+						said = line
+					}
+				}
+				assert.Equal(t, want, said)
+			})
+		})
+	}
 }

@@ -67,21 +67,25 @@ func (c *Conversation) endTurnInTime(ctx actor.Context) {
 	l.endTurn(ctx)
 }
 
-// keepIncompleteTurn keeps a turn open whose recognized words are only the beginning of a sentence, until the caller goes on
-// or has been silent for long. It returns false if the turn is over.
-func (c *Conversation) keepIncompleteTurn(ctx actor.Context, h speech.RecognitionResult) bool {
+// keepTurn keeps a turn open whose words were recognized: until answering machine detection knows that a person speaks, and
+// if the words are only the beginning of a sentence, until the caller goes on or has been silent for long. It returns false
+// if the turn is over.
+func (c *Conversation) keepTurn(ctx actor.Context, h speech.RecognitionResult) bool {
 	l := &c.listening
 	t := &l.turn
 	language := c.cfg.Script.RecognitionLanguage()
 	all := t.withEarlierWords(h)
-	if c.finished || h.Err != nil || all.Text == "" || all.EndOfTurn || t.interim.EndOfTurn || all.Confidence < pathway.ConfirmConfidence || t.keywordOnly || t.duringRealtime ||
-		c.agentPause.active || c.state.IsSecretInput() || !c.cfg.Recognizer.TranscribesFreeSpeech(language) || dnc.FindOptOutKeyword(all.Text, c.cfg.OptOutKeywords) != "" ||
-		c.state.Completeness(all.Text, language) != pathway.Incomplete {
+	if c.finished || h.Err != nil || all.Text == "" || all.Confidence < pathway.ConfirmConfidence || t.keywordOnly || t.duringRealtime ||
+		c.agentPause.active || c.state.IsSecretInput() || dnc.FindOptOutKeyword(all.Text, c.cfg.OptOutKeywords) != "" || l.position()-t.began >= maxTurn {
 		return false
 	}
-	rest := c.turnSilence(all.Text) - (c.cfg.Player.Position() - t.ended)
-	if rest <= 0 && !t.speaksAgain || l.position()-t.began >= maxTurn {
-		return false
+	rest := maxTurn - (l.position() - t.began)
+	if !c.awaitsAnswerer() {
+		rest = c.turnSilence(all.Text) - (c.cfg.Player.Position() - t.ended)
+		isIncomplete := c.cfg.Recognizer.TranscribesFreeSpeech(language) && c.state.Completeness(all.Text, language) == pathway.Incomplete
+		if !isIncomplete || all.EndOfTurn || t.interim.EndOfTurn || rest <= 0 && !t.speaksAgain {
+			return false
+		}
 	}
 	t.earlier, t.interim, t.stream, t.recognizing = all, all, nil, false
 	if t.speaksAgain {
@@ -90,6 +94,24 @@ func (c *Conversation) keepIncompleteTurn(ctx actor.Context, h speech.Recognitio
 	}
 	l.limitTurn(ctx, rest, false)
 	return true
+}
+
+// awaitsAnswerer reports whether answering machine detection has not yet decided who has answered. Until then, words may be
+// those of a machine.
+func (c *Conversation) awaitsAnswerer() bool {
+	return c.cfg.detectsAnswerer() && !c.answer.isPerson && c.answer.lastReported == ""
+}
+
+// endKeptTurn ends a turn that was kept open until it was known who has answered: the words of a person count, those of a
+// machine do not.
+func (c *Conversation) endKeptTurn(ctx actor.Context) {
+	switch t := &c.listening.turn; {
+	case !t.isKept() || c.listening.speaking || c.awaitsAnswerer():
+	case c.answer.hasMachine():
+		c.dropTurn()
+	default:
+		c.listening.endTurn(ctx)
+	}
 }
 
 // resumeTurn recognizes the words with which the caller continues a turn that was kept open.

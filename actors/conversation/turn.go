@@ -157,7 +157,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 	for _, f := range m.heard.Failures {
 		c.reportEngineFailure(ctx, engineFailed{"stt", f})
 	}
-	if c.keepIncompleteTurn(ctx, m.heard) {
+	if c.keepTurn(ctx, m.heard) {
 		return
 	}
 	t := c.listening.closeTurn()

@@ -45,6 +45,21 @@ func Step(s State, in Input) (State, []Command) {
 		w.handleRestored()
 	case Timeout:
 		w.handleTimeout()
+	case SilenceLimit:
+		w.handleSilenceLimit()
+	case AgentFailed:
+		w.handleAgentFailed(ReasonAgentUnavailable)
+	case Hangup:
+		w.s.phase = ended
+	default:
+		w.applyEngineInput(in)
+	}
+	return w.s, w.out
+}
+
+// applyEngineInput applies an input that comes from a language model, a realtime engine or an action.
+func (w *stepper) applyEngineInput(in Input) {
+	switch in := in.(type) {
 	case RealtimeTranscript:
 		w.handleTranscript(in)
 	case RealtimeToolCalls:
@@ -63,14 +78,7 @@ func Step(s State, in Input) (State, []Command) {
 		w.handleActionEnded(in)
 	case ResponseDelayed:
 		w.handleResponseDelayed(in)
-	case SilenceLimit:
-		w.handleSilenceLimit()
-	case AgentFailed:
-		w.handleAgentFailed(ReasonAgentUnavailable)
-	case Hangup:
-		w.s.phase = ended
 	}
-	return w.s, w.out
 }
 
 // handleTimeout handles the expired timer of CollectInput: the caller did not respond.

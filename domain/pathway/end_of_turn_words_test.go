@@ -66,7 +66,8 @@ func atQuestion(t *testing.T, n domain.Node) pathway.State {
 		Nodes: []domain.Node{n, {ID: "comes", Type: domain.NodeEnd}, {ID: "stays", Type: domain.NodeEnd}},
 		Edges: []domain.Edge{
 			{From: "ask", To: "comes", When: domain.When{Type: domain.EdgeIntent, Intent: "yes", Words: []string{"yes", "yes it is"}}},
-			{From: "ask", To: "stays", When: domain.When{Type: domain.EdgeIntent, Intent: "no"}}, edge("ask", "stays", domain.EdgeElse),
+			{From: "ask", To: "stays", When: domain.When{Type: domain.EdgeIntent, Intent: "no"}},
+			edge("ask", "stays", domain.EdgeElse),
 		},
 	}
 	require.NoError(t, pathway.Validate(&p))

@@ -1,6 +1,7 @@
 package wordlists
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -48,22 +49,22 @@ func endsInDigitGroup(said, language string) bool {
 	return len(digits) >= fewestGroupedDigits && len(digits) <= mostGroupedDigits
 }
 
-// Digits returns the digits that normalized words consist of: numerals, and names of single digits. It returns "" if one word is
-// neither.
+// Digits returns the digits that normalized words consist of: numerals, and names of single digits. It returns "" if one
+// word is neither.
 func Digits(said, language string) string {
 	names := inLanguage(digitNames(), language)
-	digits := ""
+	var digits strings.Builder
 	for word := range strings.FieldsSeq(strings.ReplaceAll(said, "-", " ")) {
 		if i := indexOfDigit(names, word); i >= 0 {
-			digits += string(rune('0' + i))
+			digits.WriteString(strconv.Itoa(i))
 			continue
 		}
 		if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }) {
 			return ""
 		}
-		digits += word
+		digits.WriteString(word)
 	}
-	return digits
+	return digits.String()
 }
 
 // indexOfDigit returns the digit that a word names, or -1.

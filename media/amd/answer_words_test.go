@@ -51,8 +51,12 @@ func BenchmarkAnswerWords(b *testing.B) {
 		class amd.Class
 		texts []string
 	}{
-		{"short", amd.Human, h.texts.short}, {"business", amd.Human, h.texts.business}, {"voicemail", amd.Voicemail, h.texts.voicemail},
-		{"call screening", amd.CallScreening, h.texts.screening}, {"being connected", amd.CallScreening, h.texts.connecting}, {"menu", amd.IVR, h.texts.menu},
+		{"short", amd.Human, h.texts.short},
+		{"business", amd.Human, h.texts.business},
+		{"voicemail", amd.Voicemail, h.texts.voicemail},
+		{"call screening", amd.CallScreening, h.texts.screening},
+		{"being connected", amd.CallScreening, h.texts.connecting},
+		{"menu", amd.IVR, h.texts.menu},
 	}
 	fmt.Printf("\nwords, by pocketsphinx, in other voices and words than for tuning\n%-22s %8s %10s %10s %10s\n", "group", "answers", "right", "undecided", "wrong")
 	for _, g := range groups {

@@ -130,7 +130,7 @@ func (h half) answers(t testing.TB) []answer {
 		work.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			b := &builder{r: rand.New(rand.NewPCG(h.seed, uint64(i)))} //nolint:gosec // answers with a fixed seed
+			b := &builder{r: rand.New(rand.NewPCG(h.seed, uint64(i)))}
 			a, err := b.answer(all[i], h.voices[(i+i/len(h.voices))%len(h.voices)], background[:])
 			mu.Lock()
 			defer mu.Unlock()

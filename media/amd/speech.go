@@ -119,24 +119,26 @@ func (v *voice) utterances(pauseBetween int, add func(u utterance) bool) {
 	for i := range v.n {
 		if w := v.at(i); !w.speech || v.level(i) < from {
 			row = 0
-		} else if row++; row >= shortest {
-			if u.begin >= 0 && i+1-row-u.end >= pauseBetween {
-				before := i + 1 - row - u.end
-				u.pause = before
-				if u.voiced >= leastVoiced && !add(u) {
-					return
-				}
-				u = utterance{begin: -1, before: before}
-			}
-			if u.begin < 0 {
-				u.begin = i + 1 - row
-			}
-			if row == shortest {
-				u.voiced += shortest - 1
-			}
-			u.voiced++
-			u.end = i + 1
+			continue
 		}
+		if row++; row < shortest {
+			continue
+		}
+		if pause := i + 1 - row - u.end; u.begin >= 0 && pause >= pauseBetween {
+			u.pause = pause
+			if u.voiced >= leastVoiced && !add(u) {
+				return
+			}
+			u = utterance{begin: -1, before: pause}
+		}
+		if u.begin < 0 {
+			u.begin = i + 1 - row
+		}
+		if row == shortest {
+			u.voiced += shortest - 1
+		}
+		u.voiced++
+		u.end = i + 1
 	}
 	if u.begin >= 0 && u.voiced >= leastVoiced {
 		u.pause = v.n - u.end

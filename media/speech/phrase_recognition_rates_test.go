@@ -142,7 +142,9 @@ type background struct {
 
 func backgrounds() []background {
 	return []background{
-		{name: "without noise"}, {"white noise 20 dB below", testspeech.White, 20}, {"music 10 dB below", testspeech.Music, 10},
+		{name: "without noise"},
+		{"white noise 20 dB below", testspeech.White, 20},
+		{"music 10 dB below", testspeech.Music, 10},
 		{"babble 20 dB below", testspeech.Babble, 20},
 	}
 }
@@ -212,7 +214,7 @@ func recognizeAll(t *testing.T, b background, voices []testspeech.Voice, all []u
 				h := recognizeAudio(t, s, sound, speech.RecognitionRequest{Language: "en-US", Phrases: strings.Split(u.phrases+","+optOut, ","), Urgent: strings.Split(optOut, ",")})
 				mu.Lock()
 				defer mu.Unlock()
-				assert.NoError(t, h.Err)
+				assert.NoError(t, h.Err) //nolint:testifylint // require must not be called from this goroutine
 				if found[u.kind] == nil {
 					found[u.kind] = new(rates)
 				}
