@@ -124,7 +124,7 @@ func TestEventsNeedReadPermissionForTheirResource(t *testing.T) {
 	assert.Equal(t, []string{"call.started"}, d.eventTypes)
 	assert.Equal(t, []any{"call_x", "completed"}, []any{l["data"].([]any)[0].(m)["subject"], l["data"].([]any)[0].(m)["data"].(m)["disposition"]})
 	d.must(200, "GET", "/v1/events", "*:read", nil)
-	assert.Len(t, d.eventTypes, 38)
+	assert.Len(t, d.eventTypes, 39)
 	e := d.must(200, "GET", "/v1/events/evt_"+ulidOf(1), "calls and analytics", nil).json(t)
 	assert.Equal(t, []any{"evt_" + ulidOf(1), "call.ended"}, []any{e["id"], e["type"]})
 	assert.Equal(t, []any{"calls:read"}, d.must(403, "GET", "/v1/events/evt_"+ulidOf(1), "analytics:read", nil).failure(t)["required"])

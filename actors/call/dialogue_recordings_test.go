@@ -45,7 +45,7 @@ func confirmation() domain.Pathway {
 type voiceOfAgent struct{}
 
 func (voiceOfAgent) Speak(_ context.Context, r speech.Request) (media.Clip, error) {
-	said, err := testspeech.Say(testspeech.Tuning()[0], r.Text)
+	said, err := testspeech.Say(testspeech.TuningVoices()[0], r.Text)
 	return said.Mu(), err
 }
 
@@ -92,7 +92,7 @@ func TestRecordingsOfDialoguesAreComplete(t *testing.T) { //nolint:tparallel // 
 	require.NoError(t, err)
 	television, err := testspeech.Television(40 * time.Second)
 	require.NoError(t, err)
-	caller := testspeech.Report()[0]
+	caller := testspeech.ReportVoices()[0]
 	t.Run("all", func(t *testing.T) {
 		for _, c := range []struct {
 			dialogue
@@ -156,14 +156,14 @@ func logRecording(t *testing.T, name string, recorded *wav.Sound, played []playe
 			clipped++
 		}
 	}
-	testspeech.Figure{Name: name + "clipped samples", Value: testspeech.Share(clipped, len(recorded.Samples)), Unit: "%", Target: 0}.Log(t)
-	testspeech.Figure{Name: name + "highest peak", Value: 20 * math.Log10(max(caller.Peak(), agent.Peak())), Unit: "dB", Target: -0.5}.Log(t)
-	testspeech.Figure{Name: name + "level of the agent", Value: agent.Level(), Unit: "dB", Target: -30, AtLeast: true}.Log(t)
-	testspeech.Figure{Name: name + "change of the level of a sentence", Value: level, Unit: "dB", Target: 0.5}.Log(t)
-	testspeech.Figure{Name: name + "longest gap within a sentence", Value: float64(gap.Milliseconds()), Unit: "ms", Target: 40}.Log(t)
-	testspeech.Figure{Name: name + "words wrong for a second recognizer; target: synthesized speech + 5", Value: errorsIn(heard), Unit: "%", Target: errorsIn(original) + 5}.Log(t)
+	testspeech.Measurement{Name: name + "clipped samples", Value: testspeech.Share(clipped, len(recorded.Samples)), Unit: "%", Target: 0}.Log(t)
+	testspeech.Measurement{Name: name + "highest peak", Value: 20 * math.Log10(max(caller.Peak(), agent.Peak())), Unit: "dB", Target: -0.5}.Log(t)
+	testspeech.Measurement{Name: name + "level of the agent", Value: agent.Level(), Unit: "dB", Target: -30, AtLeast: true}.Log(t)
+	testspeech.Measurement{Name: name + "change of the level of a sentence", Value: level, Unit: "dB", Target: 0.5}.Log(t)
+	testspeech.Measurement{Name: name + "longest gap within a sentence", Value: float64(gap.Milliseconds()), Unit: "ms", Target: 40}.Log(t)
+	testspeech.Measurement{Name: name + "words wrong for a second recognizer; target: synthesized speech + 5", Value: errorsIn(heard), Unit: "%", Target: errorsIn(original) + 5}.Log(t)
 	if !interrupted {
-		testspeech.Figure{Name: name + "sentences cut short", Value: testspeech.Share(incomplete, len(played)), Unit: "%", Target: 0}.Log(t)
+		testspeech.Measurement{Name: name + "sentences cut short", Value: testspeech.Share(incomplete, len(played)), Unit: "%", Target: 0}.Log(t)
 	}
 }
 

@@ -272,7 +272,7 @@ func (d dialogue) run(t *testing.T, voice speech.Synthesizer, recognizer speech.
 // used for tuning, or with the value "tuning" the tuning voices.
 func dialogues() (all []dialogue) {
 	keys := []dialogue{{kind: "keys", keys: "1", goal: goalConfirmed}, {kind: "keys", keys: "9", goal: goalOptOut}}
-	voices := testspeech.Report()
+	voices := testspeech.ReportVoices()
 	switch os.Getenv("DIALOGUES") {
 	case "":
 		woman, man := testspeech.Voice{Engine: testspeech.Espeak, Name: "en-us+f3", Rate: 150}, testspeech.Voice{Engine: testspeech.Espeak, Name: "en-us", Rate: 150}
@@ -282,7 +282,7 @@ func dialogues() (all []dialogue) {
 			dialogue{kind: "asks for a person", voice: woman, lines: []string{"I want to speak to a person.", "Operator."}, goal: goalPerson},
 		)
 	case "tuning":
-		voices = testspeech.Tuning()
+		voices = testspeech.TuningVoices()
 	}
 	keys = append(keys, dialogue{kind: "keys", keys: "2", goal: goalDeclined}, dialogue{kind: "keys", keys: "3", goal: goalRescheduled}, dialogue{kind: "keys", keys: "0", goal: goalPerson})
 	for _, v := range voices[:6] {
@@ -372,6 +372,6 @@ func TestCallersReachTheirGoalsByWords(t *testing.T) { //nolint:tparallel // par
 		t.Logf("reached: %d of %d: %s", reached[name], of[name], name)
 	}
 	pressed := of["keys"]
-	testspeech.Figure{Name: "spoken dialogues that reach their goal", Value: testspeech.Share(sum-reached["keys"], len(all)-pressed), Unit: "%", Target: 95, AtLeast: true}.Log(t)
-	testspeech.Figure{Name: "dialogues by keys that reach their goal", Value: testspeech.Share(reached["keys"], pressed), Unit: "%", Target: 100, AtLeast: true}.Log(t)
+	testspeech.Measurement{Name: "spoken dialogues that reach their goal", Value: testspeech.Share(sum-reached["keys"], len(all)-pressed), Unit: "%", Target: 95, AtLeast: true}.Log(t)
+	testspeech.Measurement{Name: "dialogues by keys that reach their goal", Value: testspeech.Share(reached["keys"], pressed), Unit: "%", Target: 100, AtLeast: true}.Log(t)
 }

@@ -56,7 +56,7 @@ func TestCallWithBaresipResumesAfterProcessKill(t *testing.T) {
 	call := s.awaitCallEnd(id, 30*time.Second)
 	assert.Equal(t, "confirmed", call["disposition"], "%v", call)
 	assert.Equal(t, object{"answer": "1"}, call["variables"])
-	assert.Equal(t, "agent: Press one or two.\nagent: Press one or two.\ncaller: [pressed 1]", s.transcriptText(id), "the agent repeats the question")
+	assert.Regexp(t, `^agent: Press one or two\.\nagent: Press .*\ncaller: \[pressed 1\]$`, s.transcriptText(id), "the agent repeats the question, which the key may interrupt")
 	agent, phone := readSamples(t, s.saveRecording(id), 2), p.recordedAudio("dec")
 	long := call["duration_seconds"].(float64)
 	assert.InDelta(t, long, float64(len(agent))/sampleRate, 1.1, "the recording is as long as the call")

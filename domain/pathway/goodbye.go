@@ -5,9 +5,6 @@ import (
 	"github.com/callboard/callboard/domain/wordlists"
 )
 
-// reasonTooManyTurns is End.Reason after more answers of the model than the agent or the node allows.
-const reasonTooManyTurns = "too_many_turns"
-
 // sayGoodbye speaks a goodbye and ends the conversation afterwards with the reason why. If why is "", the caller's words or
 // keys during the goodbye continue the conversation.
 func (w *stepper) sayGoodbye(text, why string) {
@@ -79,22 +76,4 @@ func (w *stepper) handleWordsDuringLastPrompt(n *domain.Node, in Utterance) {
 		w.stopPrompt()
 		w.applyMatch(n, m, in)
 	}
-}
-
-// countAnswer counts an answer of the model. It returns false if the agent or the node allows no more answers, after which
-// the node is left or the agent says goodbye.
-func (w *stepper) countAnswer(n *domain.Node) bool {
-	t := &w.s.exchange
-	t.turns++
-	w.s.answers++
-	switch {
-	case w.s.answers > w.s.graph.maxAnswers:
-		w.abandonAnswer()
-		w.sayGoodbye(phrasesFor(w.s.language).limit, reasonTooManyTurns)
-	case n.MaxTurns > 0 && t.turns > n.MaxTurns:
-		w.leaveFailedNode(reasonTooManyTurns)
-	default:
-		return true
-	}
-	return false
 }

@@ -130,7 +130,7 @@ func (w *stepper) restartOffers(variable string) {
 // is the one that the phrases stand for.
 func (p *graph) addOfferChoices(add func(m phraseMatch, phrases ...string)) {
 	for _, language := range p.languages {
-		words := wordlists.AnswersToOffer(language)
+		words := wordlists.OfferAnswersIn(language)
 		add(phraseMatch{key: takeKey}, words.Take...)
 		add(phraseMatch{key: nextKey}, words.Next...)
 		add(phraseMatch{key: repeatKey}, words.Repeat...)

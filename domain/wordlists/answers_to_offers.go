@@ -54,5 +54,5 @@ var offerTable = sync.OnceValue(func() map[string]OfferAnswers { //nolint:gochec
 	return all
 })
 
-// AnswersToOffer returns the phrases with which callers answer an offer in a language.
-func AnswersToOffer(language string) OfferAnswers { return inLanguage(offerTable(), language) }
+// OfferAnswersIn returns the phrases with which callers answer an offer in a language.
+func OfferAnswersIn(language string) OfferAnswers { return inLanguage(offerTable(), language) }

@@ -38,20 +38,20 @@ func EndsUnfinished(text, language string) bool {
 func endsInDigitGroup(said, language string) bool {
 	words := strings.Fields(said)
 	from := len(words)
-	for from > 0 && len(Digits(words[from-1], language)) > 0 {
+	for from > 0 && len(SpokenDigits(words[from-1], language)) > 0 {
 		from--
 	}
 	groups := words[from:]
-	digits := Digits(strings.Join(groups, " "), language)
+	digits := SpokenDigits(strings.Join(groups, " "), language)
 	if len(groups) == 1 && len(digits) == 4 {
 		return false // a year or an hour
 	}
 	return len(digits) >= fewestGroupedDigits && len(digits) <= mostGroupedDigits
 }
 
-// Digits returns the digits that normalized words consist of: numerals, and names of single digits. It returns "" if one
+// SpokenDigits returns the digits that normalized words consist of: numerals, and names of single digits. It returns "" if one
 // word is neither.
-func Digits(said, language string) string {
+func SpokenDigits(said, language string) string {
 	names := inLanguage(digitNames(), language)
 	var digits strings.Builder
 	for word := range strings.FieldsSeq(strings.ReplaceAll(said, "-", " ")) {

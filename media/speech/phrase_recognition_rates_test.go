@@ -236,7 +236,7 @@ func TestPhraseRecognitionRates(t *testing.T) {
 	set := os.Getenv("DIALOGUES")
 	if set == "" {
 		t.Parallel()
-		voices := slices.DeleteFunc(testspeech.Report(), func(v testspeech.Voice) bool { return !strings.HasPrefix(v.Name, "en-us") })
+		voices := slices.DeleteFunc(testspeech.ReportVoices(), func(v testspeech.Voice) bool { return !strings.HasPrefix(v.Name, "en-us") })
 		var few []utterance
 		for i, u := range utterances(false) {
 			if u.kind == phraseInSentence && u.phrases == menu || u.kind == otherSpeech && i%2 == 0 {
@@ -248,9 +248,9 @@ func TestPhraseRecognitionRates(t *testing.T) {
 		assert.LessOrEqual(t, found[otherSpeech].wrong, 2, "of %d without a phrase", found[otherSpeech].all)
 		return
 	}
-	voices := testspeech.Report()
+	voices := testspeech.ReportVoices()
 	if set == "tuning" {
-		voices = testspeech.Tuning()
+		voices = testspeech.TuningVoices()
 	}
 	for _, b := range backgrounds() {
 		t.Run(b.name, func(t *testing.T) { reportRates(t, b, voices, utterances(set == "tuning")) })
@@ -268,7 +268,7 @@ func reportRates(t *testing.T, b background, voices []testspeech.Voice, all []ut
 		least, most = 90, 5
 	}
 	row := func(name string, k kindOfSpeech, count int, target float64, atLeast bool) {
-		t.Log(testspeech.Figure{Name: fmt.Sprintf("%s of %d %s, %s", name, found[k].all, k, b.name), Value: testspeech.Share(count, found[k].all), Unit: "%", Target: target, AtLeast: atLeast})
+		t.Log(testspeech.Measurement{Name: fmt.Sprintf("%s of %d %s, %s", name, found[k].all, k, b.name), Value: testspeech.Share(count, found[k].all), Unit: "%", Target: target, AtLeast: atLeast})
 	}
 	for _, k := range []kindOfSpeech{phraseInSentence, wholePhrase, yesOrNo, digit} {
 		row("accepted right", k, found[k].accepted, least, true)

@@ -65,10 +65,10 @@ func babbleTexts() []string {
 
 // Babble returns eight voices that speak at once, at StandardLevel.
 func Babble(d time.Duration) (Sound, error) {
-	layers := make([]Sound, len(Background()))
+	layers := make([]Sound, len(BackgroundVoices()))
 	for i, text := range babbleTexts() {
 		for sentence := range strings.SplitAfterSeq(text, ". ") {
-			said, err := Say(Background()[i], sentence)
+			said, err := Say(BackgroundVoices()[i], sentence)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func Television(d time.Duration) (Sound, error) {
 		if program.Duration() > d {
 			break
 		}
-		said, err := Say(Background()[i%4], text)
+		said, err := Say(BackgroundVoices()[i%4], text)
 		if err != nil {
 			return nil, err
 		}

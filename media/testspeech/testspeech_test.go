@@ -22,7 +22,7 @@ func TestVoicesOfTheSetsDiffer(t *testing.T) {
 	t.Parallel()
 	set := map[testspeech.Voice]string{}
 	variants := map[string]string{}
-	for name, voices := range map[string][]testspeech.Voice{"tuning": testspeech.Tuning(), "report": testspeech.Report(), "background": testspeech.Background()} {
+	for name, voices := range map[string][]testspeech.Voice{"tuning": testspeech.TuningVoices(), "report": testspeech.ReportVoices(), "background": testspeech.BackgroundVoices()} {
 		assert.GreaterOrEqual(t, len(voices), 8, name)
 		for _, v := range voices {
 			v.Rate = 0
@@ -44,7 +44,7 @@ func TestVoicesOfTheSetsDiffer(t *testing.T) {
 func TestVoicesSoundDifferent(t *testing.T) {
 	t.Parallel()
 	said := map[string]testspeech.Voice{}
-	for _, voices := range [][]testspeech.Voice{testspeech.Tuning(), testspeech.Report(), testspeech.Background()} {
+	for _, voices := range [][]testspeech.Voice{testspeech.TuningVoices(), testspeech.ReportVoices(), testspeech.BackgroundVoices()} {
 		for _, v := range voices {
 			if v.Engine != testspeech.Espeak {
 				continue // make dialogues installs the others
@@ -61,9 +61,9 @@ func TestVoicesSoundDifferent(t *testing.T) {
 
 func TestSpeechHasStandardLevelAndNoSilenceAround(t *testing.T) {
 	t.Parallel()
-	voices := []testspeech.Voice{testspeech.Report()[2]}
+	voices := []testspeech.Voice{testspeech.ReportVoices()[2]}
 	if os.Getenv("DIALOGUES") != "" {
-		voices = append(testspeech.Tuning(), testspeech.Report()...)
+		voices = append(testspeech.TuningVoices(), testspeech.ReportVoices()...)
 	}
 	for _, v := range voices {
 		s, err := testspeech.Say(v, sentence)
@@ -80,7 +80,7 @@ func TestSpeechHasStandardLevelAndNoSilenceAround(t *testing.T) {
 
 func TestChangedSpeechDoesNotChangeTheCache(t *testing.T) {
 	t.Parallel()
-	v := testspeech.Report()[2]
+	v := testspeech.ReportVoices()[2]
 	one, err := testspeech.Say(v, sentence)
 	require.NoError(t, err)
 	clear(one)
@@ -103,7 +103,7 @@ func TestStoredSpeechIsNotSynthesizedAgain(t *testing.T) {
 	say := func() testspeech.Sound {
 		c, err := testspeech.NewCache(dir)
 		require.NoError(t, err)
-		said, err := c.Say(testspeech.Report()[3], sentence)
+		said, err := c.Say(testspeech.ReportVoices()[3], sentence)
 		require.NoError(t, err)
 		return said
 	}
@@ -204,7 +204,7 @@ func TestWriteNoisesAndVoices(t *testing.T) { //nolint:paralleltest // writes fi
 		require.NoError(t, err)
 		write("noise-"+n.Name, s)
 	}
-	for set, voices := range map[string][]testspeech.Voice{"tuning": testspeech.Tuning(), "report": testspeech.Report(), "background": testspeech.Background()} {
+	for set, voices := range map[string][]testspeech.Voice{"tuning": testspeech.TuningVoices(), "report": testspeech.ReportVoices(), "background": testspeech.BackgroundVoices()} {
 		for _, v := range voices {
 			s, err := testspeech.Say(v, "I would like to book an appointment for tomorrow morning, please.")
 			require.NoError(t, err)
@@ -215,15 +215,15 @@ func TestWriteNoisesAndVoices(t *testing.T) { //nolint:paralleltest // writes fi
 
 func TestFiguresSayWhetherTargetsAreMet(t *testing.T) {
 	t.Parallel()
-	atLeast := testspeech.Figure{Name: "people", Value: 96.996, Unit: "%", Target: 97, AtLeast: true}
-	assert.False(t, atLeast.Holds(), "it is not rounded")
+	atLeast := testspeech.Measurement{Name: "people", Value: 96.996, Unit: "%", Target: 97, AtLeast: true}
+	assert.False(t, atLeast.MeetsTarget(), "it is not rounded")
 	atLeast.Value = 97
-	assert.True(t, atLeast.Holds())
+	assert.True(t, atLeast.MeetsTarget())
 	assert.Equal(t, "dialogues: "+fmt.Sprintf("%-72s", "people")+"       97 %            at least       97  ok", atLeast.String())
-	atMost := testspeech.Figure{Name: "delay", Value: 0.61, Unit: "s", Target: 0.6}
-	assert.False(t, atMost.Holds())
+	atMost := testspeech.Measurement{Name: "delay", Value: 0.61, Unit: "s", Target: 0.6}
+	assert.False(t, atMost.MeetsTarget())
 	assert.True(t, strings.HasSuffix(atMost.String(), "short"))
-	assert.False(t, testspeech.Figure{Value: testspeech.Percentile(nil, 50), Target: 1}.Holds(), "nothing was measured")
+	assert.False(t, testspeech.Measurement{Value: testspeech.Percentile(nil, 50), Target: 1}.MeetsTarget(), "nothing was measured")
 	assert.InDelta(t, 3.0, testspeech.Percentile([]float64{5, 1, 3, 2, 4}, 50), 0)
 	assert.InDelta(t, 5.0, testspeech.Percentile([]float64{5, 1, 3, 2, 4}, 95), 0)
 	assert.InDelta(t, 75.0, testspeech.Share(3, 4), 0)

@@ -17,8 +17,8 @@ type Voice struct {
 // String returns synthesizer and name.
 func (v Voice) String() string { return v.Engine + " " + v.Name }
 
-// Tuning returns the voices with which detectors and recognizers are tuned.
-func Tuning() []Voice {
+// TuningVoices returns the voices with which detectors and recognizers are tuned.
+func TuningVoices() []Voice {
 	return []Voice{
 		{Flite, "rms", 0},
 		{Festival, "kal", 0},
@@ -33,9 +33,9 @@ func Tuning() []Voice {
 	}
 }
 
-// Report returns the voices with which figures are measured. None is in Tuning. Names of espeak are "language+variant":
+// ReportVoices returns the voices with which figures are measured. None is in TuningVoices. Names of espeak are "language+variant":
 // neither a language's own voice nor a variant is in both.
-func Report() []Voice {
+func ReportVoices() []Voice {
 	return []Voice{
 		{Flite, "slt", 0},
 		{Flite, "awb", 0},
@@ -50,8 +50,8 @@ func Report() []Voice {
 	}
 }
 
-// Background returns the eight voices of babble and television, which are neither in Tuning nor in Report.
-func Background() []Voice {
+// BackgroundVoices returns the eight voices of babble and television, which are neither in TuningVoices nor in ReportVoices.
+func BackgroundVoices() []Voice {
 	return []Voice{
 		{Espeak, "en-us+Andrea", 0},
 		{Espeak, "en-us+Alex", 170},

@@ -14,7 +14,7 @@ func TestCompletenessOfWords(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		language, text string
-		want           pathway.Completeness
+		want           pathway.TurnCompleteness
 	}{
 		{"en-US", "", pathway.CompletenessUnknown},
 		{"en-US", "I would like to", pathway.Incomplete},
@@ -52,7 +52,7 @@ func TestCompletenessOfWords(t *testing.T) {
 func TestCompletenessOfDigitsWithKnownLength(t *testing.T) {
 	t.Parallel()
 	s := atQuestion(t, domain.Node{Length: 4})
-	for text, want := range map[string]pathway.Completeness{"one two": pathway.Incomplete, "12": pathway.Incomplete, "one two three four": pathway.Complete, "1234": pathway.Complete, "yes": pathway.Complete} {
+	for text, want := range map[string]pathway.TurnCompleteness{"one two": pathway.Incomplete, "12": pathway.Incomplete, "one two three four": pathway.Complete, "1234": pathway.Complete, "yes": pathway.Complete} {
 		assert.Equal(t, want, s.Completeness(text, "en-US"), text)
 	}
 }

@@ -42,13 +42,13 @@ type half struct {
 	part   int // only each part-th answer is made
 }
 
-func tuning() half { return half{1, testspeech.Tuning(), tuningTexts(), 1} }
-func report() half { return half{2, testspeech.Report(), reportTexts(), 1} }
+func tuning() half { return half{1, testspeech.TuningVoices(), tuningTexts(), 1} }
+func report() half { return half{2, testspeech.ReportVoices(), reportTexts(), 1} }
 
 // smallPart is a part of the set for report, with voices of espeak-ng only.
 func smallPart() half {
 	h := half{seed: 2, texts: reportTexts(), part: 13}
-	for _, v := range testspeech.Report() {
+	for _, v := range testspeech.ReportVoices() {
 		if v.Engine == testspeech.Espeak {
 			h.voices = append(h.voices, v)
 		}

@@ -22,11 +22,11 @@ import (
 func measuredVoices() []testspeech.Voice {
 	switch os.Getenv("DIALOGUES") {
 	case "":
-		return testspeech.Report()[2:3]
+		return testspeech.ReportVoices()[2:3]
 	case "tuning":
-		return testspeech.Tuning()
+		return testspeech.TuningVoices()
 	}
-	return testspeech.Report()
+	return testspeech.ReportVoices()
 }
 
 // isReport reports whether the figures are those of a report.
@@ -104,7 +104,7 @@ func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) { //nolint:tparallel
 			})
 		})
 		name := fmt.Sprintf("agent silenced by %s of %.0f dB", n.name, n.level)
-		testspeech.Figure{Name: name, Value: known.Seconds(), Unit: "s/min", Target: 0.5}.Log(t)
+		testspeech.Measurement{Name: name, Value: known.Seconds(), Unit: "s/min", Target: 0.5}.Log(t)
 		if !isReport() {
 			continue
 		}
@@ -118,7 +118,7 @@ func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) { //nolint:tparallel
 				unknown = c.silentInMinuteOfStory()
 			})
 		})
-		testspeech.Figure{Name: name + ", caller not heard yet", Value: unknown.Seconds(), Unit: "s/min", Target: 0.5}.Log(t)
+		testspeech.Measurement{Name: name + ", caller not heard yet", Value: unknown.Seconds(), Unit: "s/min", Target: 0.5}.Log(t)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestSoundsWithoutCallersSpeechBeginNoTurn(t *testing.T) { //nolint:tparalle
 			})
 		})
 		name := fmt.Sprintf("false turns, %s %.0f dB below the caller", c.name, callerLevel-c.level)
-		testspeech.Figure{Name: name, Value: float64(turns) / float64(minutes), Unit: "per minute", Target: c.most}.Log(t)
+		testspeech.Measurement{Name: name, Value: float64(turns) / float64(minutes), Unit: "per minute", Target: c.most}.Log(t)
 	}
 }
 
@@ -190,17 +190,17 @@ func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel
 	}
 	clean := delays[noises[0].name]
 	if isReport() { // three sentences have no median worth a comparison
-		testspeech.Figure{Name: "end of turn after the last sound, p50", Value: testspeech.Percentile(clean, 50), Unit: "s", Target: 0.6}.Log(t)
+		testspeech.Measurement{Name: "end of turn after the last sound, p50", Value: testspeech.Percentile(clean, 50), Unit: "s", Target: 0.6}.Log(t)
 	}
-	testspeech.Figure{Name: "end of turn after the last sound, p95", Value: testspeech.Percentile(clean, 95), Unit: "s", Target: 1.2}.Log(t)
+	testspeech.Measurement{Name: "end of turn after the last sound, p95", Value: testspeech.Percentile(clean, 95), Unit: "s", Target: 1.2}.Log(t)
 	for _, n := range noises[1:] {
 		for _, p := range []float64{50, 95} {
 			name := fmt.Sprintf("end of turn, p%.0f: more with %s 20 dB below the caller", p, n.name)
-			testspeech.Figure{Name: name, Value: testspeech.Percentile(delays[n.name], p) - testspeech.Percentile(clean, p), Unit: "s", Target: 0.3}.Log(t)
+			testspeech.Measurement{Name: name, Value: testspeech.Percentile(delays[n.name], p) - testspeech.Percentile(clean, p), Unit: "s", Target: 0.3}.Log(t)
 		}
 	}
-	testspeech.Figure{Name: "finished sentences that are not answered", Value: testspeech.Share(missed, all), Unit: "%", Target: 1}.Log(t)
-	testspeech.Figure{Name: "sentences without a pause that are cut off", Value: testspeech.Share(cut, all), Unit: "%", Target: 1}.Log(t)
+	testspeech.Measurement{Name: "finished sentences that are not answered", Value: testspeech.Share(missed, all), Unit: "%", Target: 1}.Log(t)
+	testspeech.Measurement{Name: "sentences without a pause that are cut off", Value: testspeech.Share(cut, all), Unit: "%", Target: 1}.Log(t)
 }
 
 // pausedSentences are sentences with a pause after the first part.
@@ -242,7 +242,7 @@ func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) { //nolint:tparallel /
 			}
 		})
 	})
-	testspeech.Figure{Name: "speakers cut off in a pause of 0.7 s within a sentence", Value: testspeech.Share(cut, all), Unit: "%", Target: 2}.Log(t)
+	testspeech.Measurement{Name: "speakers cut off in a pause of 0.7 s within a sentence", Value: testspeech.Share(cut, all), Unit: "%", Target: 2}.Log(t)
 }
 
 func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it counts the results of its calls
@@ -273,7 +273,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it co
 			})
 		}
 	})
-	testspeech.Figure{Name: "stop words over the agent that silence it within 0.5 s", Value: testspeech.Share(obeyed, all), Unit: "%", Target: 100, AtLeast: true}.Log(t)
+	testspeech.Measurement{Name: "stop words over the agent that silence it within 0.5 s", Value: testspeech.Share(obeyed, all), Unit: "%", Target: 100, AtLeast: true}.Log(t)
 	if isReport() {
 		t.Logf("stop words: silent after %.2f s (p50), %.2f s (p95)", testspeech.Percentile(took, 50), testspeech.Percentile(took, 95))
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Figure is a measured value with its target, a row of the table of make dialogues.
-type Figure struct {
+// Measurement is a measured value with its target, a row of the table of make dialogues.
+type Measurement struct {
 	Name    string
 	Value   float64
 	Unit    string
@@ -17,8 +17,8 @@ type Figure struct {
 	AtLeast bool // the value must be at least Target. Default: at most
 }
 
-// Holds reports whether the value meets its target. NaN, the value of nothing that was measured, does not.
-func (f Figure) Holds() bool {
+// MeetsTarget reports whether the value meets its target. NaN, the value of nothing that was measured, does not.
+func (f Measurement) MeetsTarget() bool {
 	if f.AtLeast {
 		return f.Value >= f.Target
 	}
@@ -26,21 +26,21 @@ func (f Figure) Holds() bool {
 }
 
 // String returns the row.
-func (f Figure) String() string {
+func (f Measurement) String() string {
 	bound, holds := "at most", "short"
 	if f.AtLeast {
 		bound = "at least"
 	}
-	if f.Holds() {
+	if f.MeetsTarget() {
 		holds = "ok"
 	}
 	return fmt.Sprintf("dialogues: %-72s %8s %-12s %8s %8s  %s", f.Name, decimal(f.Value), f.Unit, bound, decimal(f.Target), holds)
 }
 
 // Log prints the row, and fails the test if the value does not meet its target.
-func (f Figure) Log(t testing.TB) {
+func (f Measurement) Log(t testing.TB) {
 	t.Helper()
-	if f.Holds() {
+	if f.MeetsTarget() {
 		t.Log(f)
 	} else {
 		t.Error(f)
