@@ -20,14 +20,14 @@ const (
 	defaultEndOfIncompleteTurn = 1500 // after the beginning of a sentence
 )
 
-// turnTaking returns the settings for turn taking at the current node: those of the node, else those of the agent, else the
-// defaults.
-func (c *Conversation) turnTaking() domain.TurnTaking {
+// turnTaking returns the settings for turn taking at the current node of a pathway: those of the node, else those of the
+// agent, else the defaults.
+func turnTaking(script *domain.Script, s pathway.State) domain.TurnTaking {
 	var t, node domain.TurnTaking
-	if a := c.cfg.Script.Turns; a != nil {
+	if a := script.Turns; a != nil {
 		t = *a
 	}
-	if n := c.state.TurnTaking(); n != nil {
+	if n := s.TurnTaking(); n != nil {
 		node = *n
 	}
 	t.InterruptionWords = cmp.Or(node.InterruptionWords, t.InterruptionWords, defaultInterruptionWords)
@@ -37,14 +37,10 @@ func (c *Conversation) turnTaking() domain.TurnTaking {
 	return t
 }
 
-// turnSilence returns the silence after which a turn with the words recognized so far ends.
-func (c *Conversation) turnSilence(words string) time.Duration {
-	if c.listening.turn.keywordOnly {
-		return defaultEndOfTurn * time.Millisecond
-	}
-	settings := c.turnTaking()
+// turnSilence returns the silence after which a turn ends whose words so far are complete or not.
+func turnSilence(settings domain.TurnTaking, words pathway.TurnCompleteness) time.Duration {
 	silence := settings.EndOfTurnMs
-	switch c.state.Completeness(words, c.cfg.Script.RecognitionLanguage()) {
+	switch words {
 	case pathway.Complete:
 		silence = settings.EndOfCompleteTurnMs
 	case pathway.Incomplete:
@@ -59,7 +55,11 @@ func (c *Conversation) turnSilence(words string) time.Duration {
 func (c *Conversation) endTurnInTime(ctx actor.Context) {
 	l := &c.listening
 	t := &l.turn
-	rest := c.turnSilence(t.interim.Text) - (c.cfg.Player.Position() - t.ended)
+	silence := defaultEndOfTurn * time.Millisecond
+	if !t.keywordOnly {
+		silence = turnSilence(turnTaking(&c.cfg.Script, c.state), c.state.Completeness(t.interim.Text, c.cfg.Script.RecognitionLanguage()))
+	}
+	rest := silence - (c.cfg.Player.Position() - t.ended)
 	if rest > 0 && !t.interim.EndOfTurn {
 		l.limitTurn(ctx, rest, false)
 		return
@@ -81,9 +81,9 @@ func (c *Conversation) keepTurn(ctx actor.Context, h speech.RecognitionResult) b
 	}
 	rest := maxTurn - (l.position() - t.began)
 	if !c.awaitsAnswerer() {
-		rest = c.turnSilence(all.Text) - (c.cfg.Player.Position() - t.ended)
-		isIncomplete := c.cfg.Recognizer.TranscribesFreeSpeech(language) && c.state.Completeness(all.Text, language) == pathway.Incomplete
-		if !isIncomplete || all.EndOfTurn || t.interim.EndOfTurn || rest <= 0 && !t.speaksAgain {
+		words := c.state.Completeness(all.Text, language)
+		rest = turnSilence(turnTaking(&c.cfg.Script, c.state), words) - (c.cfg.Player.Position() - t.ended)
+		if words != pathway.Incomplete || !c.cfg.Recognizer.TranscribesFreeSpeech(language) || all.EndOfTurn || t.interim.EndOfTurn || rest <= 0 && !t.speaksAgain {
 			return false
 		}
 	}

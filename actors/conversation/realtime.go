@@ -57,7 +57,7 @@ func (c *Conversation) startRealtime(ctx actor.Context, d pathway.StartRealtime)
 	c.model.cancel()
 	c.input.end()
 	c.keepTurnForKeywords(ctx)
-	setting := c.turnTaking().Interruptible
+	setting := turnTaking(&c.cfg.Script, c.state).Interruptible
 	d.Interruptible = d.Interruptible && (setting == nil || *setting)
 	c.realtime = newRealtimeSession(d)
 	opening, root, self, script := c.realtime.opening, ctx.ActorSystem().Root, ctx.Self(), c.cfg.Script
@@ -164,7 +164,7 @@ func (c *Conversation) actOnRealtime(ctx actor.Context, e speech.RealtimeEvent) 
 		r.callerEnded(&c.transcript, e.Item)
 		c.restartSilence(ctx)
 		now := c.cfg.Player.Position()
-		c.latency.beginByWords(max(now-time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond, 0), now, time.Now())
+		c.latency.beginByWords(max(now-time.Duration(turnTaking(&c.cfg.Script, c.state).EndOfTurnMs)*time.Millisecond, 0), now, time.Now())
 	case speech.RealtimeCallerTranscript:
 		if e.Text != "" {
 			r.callerText(&c.transcript, e)
@@ -239,7 +239,7 @@ func (c *Conversation) awaitRealtimeEnd(ctx actor.Context) {
 	r := &c.realtime
 	r.stopEndTimer()
 	r.silence++
-	wait := maxUnnoticedSilence + time.Duration(c.turnTaking().EndOfTurnMs)*time.Millisecond
+	wait := maxUnnoticedSilence + time.Duration(turnTaking(&c.cfg.Script, c.state).EndOfTurnMs)*time.Millisecond
 	r.cancelEndTimer = mailbox.SendAfter(ctx, wait, silenceUnnoticed{r.round, r.silence})
 }
 

@@ -109,7 +109,7 @@ func (c *Conversation) reportHeard() {
 
 // isInterruptible reports whether the caller's speech may interrupt the playing prompt.
 func (c *Conversation) isInterruptible() bool {
-	setting := c.turnTaking().Interruptible
+	setting := turnTaking(&c.cfg.Script, c.state).Interruptible
 	return c.playback.isPlaying() && !c.playback.outOfBand.active && c.playback.prompt.Interruptible && (setting == nil || *setting)
 }
 

@@ -256,7 +256,7 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 		if wordlists.IsInterruption(h.Text, language) {
 			return true
 		}
-		return h.Text != "" && !wordlists.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= c.turnTaking().InterruptionWords)
+		return h.Text != "" && !wordlists.IsAcknowledgement(h.Text, language) && (lasted >= interruptAfter || len(strings.Fields(h.Text)) >= turnTaking(&c.cfg.Script, c.state).InterruptionWords)
 	case h.Text == "":
 		return lasted >= minSpeech
 	}
