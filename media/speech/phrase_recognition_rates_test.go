@@ -48,57 +48,63 @@ const (
 
 // sentences lists sentences in which the phrase stands between brackets. The first half is for tuning, the second for the report.
 func sentences() (tuning, report map[string][]string) {
-	return map[string][]string{
-			menu: {
-				"I want to [book an appointment]", "can I [speak to someone] please", "hello I would like to [cancel my appointment] for tomorrow",
-				"what are your [opening hours] on Sunday", "I have a question about [billing]", "could you connect me with [technical support]",
-				"um I think I need to [change my appointment]", "I'd like to [leave a message] for the doctor", "let me [talk to someone] about this", "sorry could you [repeat that] please",
-			},
-			question: {
-				"can I come [another day]", "well [I need to reschedule] because I am sick", "I'd like to [change the appointment] to Friday",
-				"is there a [real person] I could ask", "please [remove me from your list]", "I said [stop calling me]", "let's find [another time] for this",
-				"[yes] I will be there", "[no] I cannot make it", "give me the [operator] please",
-			},
-		}, map[string][]string{
-			menu: {
-				"I want to [book an appointment]", "can I [speak to someone] please", "I'm calling to [make an appointment] with doctor Smith",
-				"I have to [cancel my appointment] sorry", "tell me your [opening hours] please", "it's about [billing] I got two letters",
-				"my phone is broken I need [technical support]", "is this the [sales department] of the company", "may I [leave a message] for her", "I want to [talk to someone] in the office",
-			},
-			question: {
-				"would [another day] be possible", "oh [I need to reschedule] that visit", "we want to [move the appointment] to Monday",
-				"hello [I want to speak to a person] now please", "just [take me off your list] okay", "could we do [another time] next week",
-				"[yes] I can do that", "[no] that does not work for me", "I need a [representative] on the line", "hey [don't call me again] please",
-			},
-		}
+	tuning = map[string][]string{
+		menu: {
+			"I want to [book an appointment]", "can I [speak to someone] please", "hello I would like to [cancel my appointment] for tomorrow",
+			"what are your [opening hours] on Sunday", "I have a question about [billing]", "could you connect me with [technical support]",
+			"um I think I need to [change my appointment]", "I'd like to [leave a message] for the doctor", "let me [talk to someone] about this", "sorry could you [repeat that] please",
+		},
+		question: {
+			"can I come [another day]", "well [I need to reschedule] because I am sick", "I'd like to [change the appointment] to Friday",
+			"is there a [real person] I could ask", "please [remove me from your list]", "I said [stop calling me]", "let's find [another time] for this",
+			"[yes] I will be there", "[no] I cannot make it", "give me the [operator] please",
+		},
+	}
+	report = map[string][]string{
+		menu: {
+			"I want to [book an appointment]", "can I [speak to someone] please", "I'm calling to [make an appointment] with doctor Smith",
+			"I have to [cancel my appointment] sorry", "tell me your [opening hours] please", "it's about [billing] I got two letters",
+			"my phone is broken I need [technical support]", "is this the [sales department] of the company", "may I [leave a message] for her", "I want to [talk to someone] in the office",
+		},
+		question: {
+			"would [another day] be possible", "oh [I need to reschedule] that visit", "we want to [move the appointment] to Monday",
+			"hello [I want to speak to a person] now please", "just [take me off your list] okay", "could we do [another time] next week",
+			"[yes] I can do that", "[no] that does not work for me", "I need a [representative] on the line", "hey [don't call me again] please",
+		},
+	}
+	return tuning, report
 }
 
 // phrasesAlone lists phrases that are said alone.
 func phrasesAlone() (tuning, report map[string][]string) {
-	return map[string][]string{
-			menu:     {"book an appointment", "speak to someone", "opening hours", "billing", "leave a message"},
-			question: {"yes please", "no thank you", "that's right", "reschedule", "another day", "operator", "stop calling me", "take me off your list"},
-		}, map[string][]string{
-			menu:     {"make an appointment", "talk to someone", "technical support", "sales department", "cancel my appointment"},
-			question: {"yeah", "no thanks", "of course", "i confirm", "change the appointment", "representative", "don't call me again", "remove me from your list"},
-		}
+	tuning = map[string][]string{
+		menu:     {"book an appointment", "speak to someone", "opening hours", "billing", "leave a message"},
+		question: {"yes please", "no thank you", "that's right", "reschedule", "another day", "operator", "stop calling me", "take me off your list"},
+	}
+	report = map[string][]string{
+		menu:     {"make an appointment", "talk to someone", "technical support", "sales department", "cancel my appointment"},
+		question: {"yeah", "no thanks", "of course", "i confirm", "change the appointment", "representative", "don't call me again", "remove me from your list"},
+	}
+	return tuning, report
 }
 
 // otherTexts lists speech without any of the phrases.
 func otherTexts() (tuning, report []string) {
-	return []string{
-			"where did you put my keys this morning", "the weather is very nice today", "I was wondering about the price of the blue one", "my daughter goes to school in the city",
-			"hold on a second I am driving", "what is this about", "we went to the market and bought some apples", "I don't know what you mean", "how much does it cost",
-			"did you see the game last night", "I have two dogs and a cat", "the train was late again today", "can you hear me", "let me get my glasses", "it is in the kitchen on the table",
-			"he will come back around four o'clock", "I already paid that last month", "maybe later in the summer", "why are you asking me this", "there is somebody at the door",
-			"please give me a moment", "my husband takes care of that", "it depends on the traffic", "hello", "maybe", "tomorrow morning", "what", "a red car", "good evening", "who are you", "let me see", "on the phone",
-		}, []string{
-			"could you turn the music down", "I left my wallet in the car", "she is sleeping at the moment", "what time is it over there", "the children are playing in the garden",
-			"I would have to ask my wife", "we moved here three years ago", "how did you get this number", "it's too expensive for me", "just a minute I need a pen", "I think it was on Tuesday",
-			"the doctor told me to rest", "are you a robot", "that sounds interesting", "I can barely understand you", "my computer is very slow", "nobody lives here anymore",
-			"the package did not arrive", "I work from home these days", "it has been raining all week", "what did you say your name was", "I am cooking dinner at the moment",
-			"we need more paper for the printer", "let me think about it", "excuse me", "the garden", "in the evening", "a cup of tea", "who is it", "good morning", "later", "my brother",
-		}
+	tuning = []string{
+		"where did you put my keys this morning", "the weather is very nice today", "I was wondering about the price of the blue one", "my daughter goes to school in the city",
+		"hold on a second I am driving", "what is this about", "we went to the market and bought some apples", "I don't know what you mean", "how much does it cost",
+		"did you see the game last night", "I have two dogs and a cat", "the train was late again today", "can you hear me", "let me get my glasses", "it is in the kitchen on the table",
+		"he will come back around four o'clock", "I already paid that last month", "maybe later in the summer", "why are you asking me this", "there is somebody at the door",
+		"please give me a moment", "my husband takes care of that", "it depends on the traffic", "hello", "maybe", "tomorrow morning", "what", "a red car", "good evening", "who are you", "let me see", "on the phone",
+	}
+	report = []string{
+		"could you turn the music down", "I left my wallet in the car", "she is sleeping at the moment", "what time is it over there", "the children are playing in the garden",
+		"I would have to ask my wife", "we moved here three years ago", "how did you get this number", "it's too expensive for me", "just a minute I need a pen", "I think it was on Tuesday",
+		"the doctor told me to rest", "are you a robot", "that sounds interesting", "I can barely understand you", "my computer is very slow", "nobody lives here anymore",
+		"the package did not arrive", "I work from home these days", "it has been raining all week", "what did you say your name was", "I am cooking dinner at the moment",
+		"we need more paper for the printer", "let me think about it", "excuse me", "the garden", "in the evening", "a cup of tea", "who is it", "good morning", "later", "my brother",
+	}
+	return tuning, report
 }
 
 // utterances returns the speech of a set.
