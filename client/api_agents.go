@@ -757,7 +757,7 @@ type TurnTakingUpdate struct {
 	EndOfTurnMs Optional[int64] `json:"end_of_turn_ms,omitzero"`
 	// The caller's speech interrupts the agent.
 	Interruptible Optional[bool] `json:"interruptible,omitzero"`
-	// Number of words that count as an interruption. 0: the default of the engine.
+	// Number of words that count as an interruption. 0: 2.
 	InterruptionWords Optional[int64] `json:"interruption_words,omitzero"`
 }
 

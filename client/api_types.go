@@ -1545,7 +1545,7 @@ type NewTurnTaking struct {
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
 	// The caller's speech interrupts the agent.
 	Interruptible *bool `json:"interruptible,omitempty"`
-	// Number of words that count as an interruption. 0: the default of the engine.
+	// Number of words that count as an interruption. 0: 2.
 	InterruptionWords *int64 `json:"interruption_words,omitempty"`
 }
 

@@ -166,7 +166,9 @@ func (c *Conversation) receiveInternal(ctx actor.Context) {
 	case turnTimeout:
 		c.turnTimeout(ctx, m)
 	case goodbyeTimeout:
-		c.endAfterGoodbye(ctx)
+		if m.prompt == c.playback.id {
+			c.endAfterGoodbye(ctx)
+		}
 	case pauseTimeout:
 		c.pauseTimedOut(m)
 	case lastWordsTimeout:

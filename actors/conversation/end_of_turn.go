@@ -79,7 +79,7 @@ func (c *Conversation) keepTurn(ctx actor.Context, h speech.RecognitionResult) b
 		c.agentPause.active || c.state.IsSecretInput() || dnc.FindOptOutKeyword(all.Text, c.cfg.OptOutKeywords) != "" || l.position()-t.began >= maxTurn {
 		return false
 	}
-	rest := maxTurn - (l.position() - t.began)
+	rest := maxVerdictWait - l.position()
 	if !c.awaitsAnswerer() {
 		words := c.state.Completeness(all.Text, language)
 		rest = turnSilence(turnTaking(&c.cfg.Script, c.state), words) - (c.cfg.Player.Position() - t.ended)
@@ -97,9 +97,9 @@ func (c *Conversation) keepTurn(ctx actor.Context, h speech.RecognitionResult) b
 }
 
 // awaitsAnswerer reports whether answering machine detection has not yet decided who has answered. Until then, words may be
-// those of a machine.
+// those of a machine. It does not wait longer than maxVerdictWait from the beginning of the call.
 func (c *Conversation) awaitsAnswerer() bool {
-	return c.cfg.detectsAnswerer() && !c.answer.isPerson && c.answer.lastReported == ""
+	return c.cfg.detectsAnswerer() && !c.answer.isPerson && c.answer.lastReported == "" && c.listening.position() < maxVerdictWait
 }
 
 // endKeptTurn ends a turn that was kept open until it was known who has answered: the words of a person count, those of a

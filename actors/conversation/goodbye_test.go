@@ -57,3 +57,27 @@ func TestWordsBegunDuringGoodbyeAreAnswered(t *testing.T) {
 		})
 	}
 }
+
+// A person who takes over while the caller still speaks after the goodbye keeps the call.
+func TestPauseAfterGoodbyeKeepsConversation(t *testing.T) {
+	t.Parallel()
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		m := &fakeRuntime{answers: []plannedResponse{{say: []string{"Goodbye."}, calls: []pathway.ToolCall{{ID: "1", Name: "end_call", Arguments: "{}"}}}}}
+		s := openWithRuntime(t, sys, converseScript(), nil, m)
+		s.send(conversation.StartConversation{})
+		advanceTime(1300 * time.Millisecond)
+		s.callerSays("that is all", 0.9, time.Second)
+		for i := 0; i < 100 && len(s.player.actions()) < 2; i++ {
+			advanceTime(10 * time.Millisecond)
+		}
+		advanceTime(900 * time.Millisecond) // the goodbye lasts a second
+		s.send(conversation.MediaEvent{Event: media.SpeechBegan{}})
+		advanceTime(500 * time.Millisecond)
+		s.send(conversation.PauseAgent{})
+		advanceTime(10 * time.Second)
+		s.mu.Lock()
+		assert.Empty(t, s.messages, "the conversation goes on")
+		s.mu.Unlock()
+		s.close()
+	})
+}

@@ -92,7 +92,7 @@ func (l *listening) openStream(ctx actor.Context, wanted speech.RecognitionReque
 }
 
 // isKept reports whether the turn is kept open during a pause, without recognition.
-func (t *turn) isKept() bool { return t.open && t.stream == nil }
+func (t *turn) isKept() bool { return t.open && t.stream == nil && !t.recognizing }
 
 // resumeTurn starts the recognition of the rest of a turn that was kept open.
 func (l *listening) resumeTurn(ctx actor.Context, wanted speech.RecognitionRequest) {

@@ -178,6 +178,24 @@ func TestBargeInCancelsModelRequest(t *testing.T) {
 	assert.Equal(t, "First one, —", h[len(h)-2].Text)
 }
 
+// The caller has heard nothing of a sentence that is still being synthesized.
+func TestBargeInBeforeAnswerSoundsLeavesNoAnswerInHistory(t *testing.T) {
+	t.Parallel()
+	m := &fakeRuntime{answers: []plannedResponse{{say: []string{"First one, then two and three."}}, {say: []string{"Other."}}}}
+	messages := runOrderQuestion(t, m, converseScript(), func(s *fixture) {
+		s.voice.mu.Lock()
+		s.voice.takes = 5 * time.Second
+		s.voice.mu.Unlock()
+		time.Sleep(500 * time.Millisecond)
+		s.callerSays("no the other one", 0.9, 600*time.Millisecond)
+		time.Sleep(8 * time.Second)
+	})
+	assert.Equal(t, []string{"Hello", "where is my order", "no the other one", "Other."}, segmentTexts(finalSegments(t, messages)))
+	for _, said := range m.requests[1].Step.History {
+		assert.NotContains(t, said.Text, "First")
+	}
+}
+
 func TestModelFailuresAreSpokenAndReported(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

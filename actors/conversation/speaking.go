@@ -99,12 +99,18 @@ func (c *Conversation) stopPrompt() {
 	c.playback.stop()
 }
 
-// reportHeard tells the pathway which part of the playing prompt the caller has heard, before an input that may interrupt
+// reportHeard tells the pathway which part of the current prompt the caller has heard, before an input that may interrupt
 // the prompt.
 func (c *Conversation) reportHeard() {
-	if p := &c.playback; p.isPlaying() && !p.outOfBand.active && !c.realtime.isPlaying() {
-		c.state, _ = pathway.Step(c.state, pathway.PromptHeard{Text: p.heardPart(p.prompt.Shown)})
+	p := &c.playback
+	if !p.busy || p.outOfBand.active || c.realtime.isPlaying() {
+		return
 	}
+	heard := "" // the prompt is still being synthesized
+	if p.isPlaying() {
+		heard = p.heardPart(p.prompt.Shown)
+	}
+	c.state, _ = pathway.Step(c.state, pathway.PromptHeard{Text: heard})
 }
 
 // isInterruptible reports whether the caller's speech may interrupt the playing prompt.

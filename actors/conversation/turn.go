@@ -194,7 +194,7 @@ func (c *Conversation) turnRecognized(ctx actor.Context, m turnRecognized) {
 		c.advance(ctx, pathway.Utterance{Text: h.Text, Confidence: h.Confidence})
 	}
 	c.endSpeculation()
-	if c.goodbyeSpoken {
+	if c.goodbyeSpoken && !t.speaksAgain {
 		c.endAfterGoodbye(ctx)
 		return
 	}
@@ -261,37 +261,6 @@ func (c *Conversation) isAnswer(h speech.RecognitionResult, lasted time.Duration
 		return lasted >= minSpeech
 	}
 	return true
-}
-
-// maxWordsAfterGoodbye is the longest wait for the end of words that the caller has begun during the last prompt.
-const maxWordsAfterGoodbye = 5 * time.Second
-
-// goodbyeTimeout is the timer message that ends this wait.
-type goodbyeTimeout struct{}
-
-func (goodbyeTimeout) Control() {}
-
-// waitsForWordsAfterGoodbye reports whether the conversation ends only when the words that the caller speaks are known.
-func (c *Conversation) waitsForWordsAfterGoodbye(ctx actor.Context) bool {
-	t := &c.listening.turn
-	if !t.open || t.keywordOnly || !c.state.EndsAfterPrompt() {
-		return false
-	}
-	c.goodbyeSpoken = true
-	mailbox.SendAfter(ctx, maxWordsAfterGoodbye, goodbyeTimeout{})
-	return true
-}
-
-// endAfterGoodbye ends the conversation after the last prompt, unless words of the caller have continued it.
-func (c *Conversation) endAfterGoodbye(ctx actor.Context) {
-	if !c.goodbyeSpoken {
-		return
-	}
-	c.goodbyeSpoken = false
-	if !c.finished && !c.playback.isPlaying() && c.state.EndsAfterPrompt() {
-		c.dropTurn()
-		c.promptEnded(ctx, pathway.PromptDone{})
-	}
 }
 
 // continueAfterTurn continues the paused prompt or the wait for input after a turn that had no effect.

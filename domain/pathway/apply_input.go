@@ -16,6 +16,10 @@ func Step(s State, in Input) (State, []Command) {
 	if s.graph == nil || s.phase == ended {
 		return s, nil
 	}
+	if in, ok := in.(PromptHeard); ok {
+		w.s.heard, w.s.hasHeard = in.Text, true
+		return w.s, nil
+	}
 	switch in := in.(type) {
 	case Started:
 		if s.phase == fresh {
@@ -35,8 +39,6 @@ func Step(s State, in Input) (State, []Command) {
 		if s.phase == transferring {
 			w.handleTransferEnded(in.OK)
 		}
-	case PromptHeard:
-		w.s.heard, w.s.hasHeard = in.Text, true
 	case PromptCut:
 		w.handlePromptCut()
 	case ResumeNode:
@@ -54,6 +56,7 @@ func Step(s State, in Input) (State, []Command) {
 	default:
 		w.applyEngineInput(in)
 	}
+	w.s.hasHeard = false // it was about this input
 	return w.s, w.out
 }
 
@@ -246,7 +249,6 @@ func (w *stepper) sendDigits(n *domain.Node) {
 
 func (w *stepper) handlePromptDone() {
 	n := w.s.graph.nodes[w.s.node]
-	w.s.hasHeard = false
 	switch w.s.phase {
 	case speaking:
 		w.s.interruptible = false
@@ -323,7 +325,12 @@ func (w *stepper) handleDigit(key byte) {
 		w.handleKeyInConversation(n, key)
 	case inRealtime:
 		w.handleRealtimeKey(key)
-	case fresh, ending, ended:
+	case ending:
+		if to, ok := w.findKeyEdgeFrom(anyNode, string(key)); ok {
+			w.stopPrompt()
+			w.enterNode(to)
+		}
+	case fresh, ended:
 	}
 }
 
@@ -356,7 +363,6 @@ func (w *stepper) stopPrompt() {
 		w.s.history = slices.Clone(w.s.history)
 		w.s.history[last].Text = MarkInterrupted(w.s.heard, w.s.history[last].Text)
 	}
-	w.s.hasHeard = false
 }
 
 // bufferKey stores a pressed key until a later node can use it.

@@ -64,6 +64,7 @@ func (w *stepper) leaveFailedNode(why string) {
 			if t.speaking {
 				w.emit(StopSpeaking{})
 			}
+			t.speaking, t.queue = false, nil
 			w.followEdge([]domain.EdgeType{e}, w.s.node, anyNode)
 			return
 		}

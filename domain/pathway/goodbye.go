@@ -20,6 +20,12 @@ func (w *stepper) leaveSilentNode(order ...domain.EdgeType) {
 		w.enterNode(to)
 		return
 	}
+	w.sayGoodbyeToSilentCaller()
+}
+
+// sayGoodbyeToSilentCaller says goodbye to a caller who does not answer. Nothing else is being spoken.
+func (w *stepper) sayGoodbyeToSilentCaller() {
+	w.s.exchange = modelConversation{turns: w.s.exchange.turns}
 	w.s.interruptible = true
 	w.sayGoodbye(phrasesFor(w.s.language).silent, "")
 }
@@ -35,9 +41,7 @@ func (w *stepper) handleSilenceLimit() {
 	case speaking, collecting, confirming, sending, thinking, listening, acting, inRealtime:
 	}
 	w.abandonAnswer()
-	w.s.exchange = modelConversation{turns: w.s.exchange.turns}
-	w.s.interruptible = true
-	w.sayGoodbye(phrasesFor(w.s.language).silent, "")
+	w.sayGoodbyeToSilentCaller()
 }
 
 // isGoodbye reports whether the agent says goodbye to a caller who may still continue the conversation.
@@ -65,8 +69,27 @@ func (w *stepper) continueAfterGoodbye(n *domain.Node, in Utterance) bool {
 		w.evaluateSpeech(n, in)
 		return true
 	}
+	if w.s.realtime {
+		w.s.bufferedSpeech = in
+		w.startRealtime(n)
+		return true
+	}
 	w.s.phase = listening
 	w.handleConversationSpeech(n, in)
+	return true
+}
+
+// handleKeyDuringGoodbye continues the conversation at a question by a key that the caller presses during a goodbye. It
+// returns false at other nodes.
+func (w *stepper) handleKeyDuringGoodbye(n *domain.Node, key byte) bool {
+	if !isQuestion(n) {
+		return false
+	}
+	w.cancelAnswer()
+	w.s.tries, w.s.enteredKeys, w.s.phase = 0, "", collecting
+	if !w.addKey(n, key) {
+		w.waitForKeys(n)
+	}
 	return true
 }
 

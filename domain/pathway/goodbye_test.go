@@ -1,6 +1,7 @@
 package pathway_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -122,4 +123,81 @@ func TestConversationEndsWithGoodbyeAfterMaxTurns(t *testing.T) {
 	assert.Equal(t, []string{"I have to end our conversation here. Thank you, and goodbye."}, spokenTexts(w.step(heard("go on"))))
 	w.step(heard("one more question"))
 	assert.Equal(t, []pathway.Command{pathway.End{Outcome: domain.OutcomeCompleted, Reason: "too_many_turns"}}, w.step(pathway.PromptDone{}))
+}
+
+func TestKeyDuringGoodbyeAfterSilenceCounts(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Start: "ask", Nodes: []domain.Node{{ID: "ask", Type: domain.NodeCollect, Prompt: "One?", Values: []string{"1"}, Retries: 1}, {ID: "yes", Type: domain.NodeEnd, Prompt: "Yes."}},
+		Edges: []domain.Edge{edge("ask", "yes", domain.EdgeDTMF, "1")},
+	}
+	w := &conversation{s: pathway.New(domain.Script{Language: "en-US", Pathway: p}, nil)}
+	w.step(pathway.Started{}, pathway.PromptDone{})
+	assert.Equal(t, []string{silentGoodbye}, spokenTexts(w.step(pathway.SilenceLimit{})))
+	commands := w.step(pathway.Digit{Key: '5'})
+	assert.Contains(t, commands, pathway.StopSpeaking{})
+	assert.Equal(t, []string{"One?"}, spokenTexts(commands), "a key without an edge")
+	w.step(pathway.PromptDone{})
+	assert.Equal(t, []string{silentGoodbye}, spokenTexts(w.step(pathway.SilenceLimit{})))
+	assert.Equal(t, []string{"Yes."}, spokenTexts(w.step(pathway.Digit{Key: '1'})))
+}
+
+func TestKeyDuringGoodbyeOfModelReachesModel(t *testing.T) {
+	t.Parallel()
+	w := endedByModel(t)
+	w.step(pathway.Digit{Key: '4'})
+	assert.False(t, w.s.EndsAfterPrompt())
+	w.step(pathway.Timeout{})
+	h := w.modelRequest(t).History
+	assert.Equal(t, "(The caller pressed the keys 4.)", h[len(h)-1].Text)
+}
+
+func TestKeyDuringLastPromptFollowsEdgeFromAnyNode(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Start: "bye", Nodes: []domain.Node{{ID: "bye", Type: domain.NodeEnd, Prompt: "See you."}, {ID: "more", Type: domain.NodeEnd, Prompt: "More."}},
+		Edges: []domain.Edge{edge("*", "more", domain.EdgeDTMF, "0")},
+	}
+	w := &conversation{s: pathway.New(domain.Script{Language: "en-US", Pathway: p}, nil)}
+	w.step(pathway.Started{})
+	assert.Empty(t, w.step(pathway.Digit{Key: '5'}))
+	assert.Equal(t, []string{"More."}, spokenTexts(w.step(pathway.Digit{Key: '0'})))
+}
+
+// A node that is left because its model failed may have been speaking. The goodbye at the next node is spoken all the same.
+func TestGoodbyeIsSpokenAfterModelFailedWhileSpeaking(t *testing.T) {
+	t.Parallel()
+	p := pathway.ModelPathway("Hello.", nil, nil)
+	p.Nodes = append(p.Nodes, domain.Node{ID: "keys", Type: domain.NodeCollect, Prompt: "Press one.", Values: []string{"1"}})
+	p.Edges = append(p.Edges, edge("converse", "keys", domain.EdgeElse))
+	p.Nodes[0].MaxTurns = 1
+	w := &conversation{s: pathway.New(domain.Script{Language: "en-US", Pathway: p}, nil)}
+	w.step(pathway.Started{}, pathway.PromptDone{}, heard("go on"))
+	think := w.modelRequest(t)
+	w.step(pathway.ModelSentence{Round: think.Round, Text: "One moment."}, pathway.ModelAnswered{Round: think.Round, Calls: []pathway.ToolCall{{ID: "1", Name: "no_such"}}})
+	for i := 0; i < 10 && !slices.Contains(spokenTexts(w.out), "Press one."); i++ {
+		w.step(pathway.PromptDone{})
+	}
+	assert.Contains(t, spokenTexts(w.out), "Press one.")
+	w.step(pathway.PromptDone{})
+	failed := *w
+	assert.Equal(t, []string{silentGoodbye}, spokenTexts(w.step(pathway.Timeout{})))
+	assert.NotEmpty(t, spokenTexts(failed.step(pathway.AgentFailed{})))
+}
+
+// The caller is silent while a model selects an edge for their words. Words during the goodbye count as an answer.
+func TestWordsDuringGoodbyeCountWhileModelSelectsEdge(t *testing.T) {
+	t.Parallel()
+	p := domain.Pathway{
+		Start: "ask", Nodes: []domain.Node{{ID: "ask", Type: domain.NodeCollect, Input: "speech", Prompt: "What is it about?"}, {ID: "bill", Type: domain.NodeEnd, Prompt: "Bills."}},
+		Edges: []domain.Edge{
+			{From: "ask", To: "bill", When: domain.When{Type: domain.EdgeIntent, Intent: "a question about a bill"}},
+			{From: "ask", To: "bill", When: domain.When{Type: domain.EdgeIntent, Intent: "yes"}},
+		},
+	}
+	w := &conversation{s: pathway.New(domain.Script{Language: "en-US", Pathway: p}, nil)}
+	w.step(pathway.Started{}, pathway.PromptDone{}, heard("you charged me twice"))
+	assert.True(t, w.modelRequest(t).Choose)
+	assert.Equal(t, []string{silentGoodbye}, spokenTexts(w.step(pathway.SilenceLimit{})))
+	assert.Equal(t, []string{"Bills."}, spokenTexts(w.step(heard("yes"))))
 }

@@ -42,8 +42,8 @@ type (
 	Timeout struct{}
 	// Transferred means that the last Transfer has ended. OK reports whether the caller reached a person and has returned.
 	Transferred struct{ OK bool }
-	// PromptHeard says which part of the current text the caller has heard so far. An input that may interrupt the text
-	// follows.
+	// PromptHeard says which part of the current text the caller has heard so far. It belongs to the next input, which may
+	// interrupt the text.
 	PromptHeard struct{ Text string }
 	// SilenceLimit means that neither the caller nor the agent has spoken for as long as the agent's limit allows.
 	SilenceLimit struct{}
@@ -189,7 +189,7 @@ type State struct {
 	history         []Message      // history for the model
 	answers         int            // answers of the model in the call so far
 	heard           string         // the heard part of the text being spoken
-	hasHeard        bool           // heard is known
+	hasHeard        bool           // heard is known, for the next input
 	realtime        bool           // a realtime engine conducts converse nodes
 	offered         map[string]int // index of the current item by the ID of the offer node
 }

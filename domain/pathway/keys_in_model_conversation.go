@@ -13,7 +13,11 @@ const keyPause = 2 * time.Second
 // with an edge follows the edge. Other keys interrupt the model, which gets them when no further key follows.
 func (w *stepper) handleKeyInConversation(n *domain.Node, key byte) {
 	t := &w.s.exchange
-	if w.s.phase == thinking && (!w.s.interruptible || t.choosing || t.pendingActions > 0 || t.followUp.kind != followUpListen) {
+	isGoodbye := w.s.isGoodbye()
+	if isGoodbye && w.handleKeyDuringGoodbye(n, key) {
+		return
+	}
+	if w.s.phase == thinking && (!w.s.interruptible || t.choosing || t.pendingActions > 0 || t.followUp.kind != followUpListen && !isGoodbye) {
 		w.bufferKey(key)
 		return
 	}

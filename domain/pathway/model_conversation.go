@@ -461,7 +461,6 @@ func (w *stepper) recordHeardAnswer() {
 	if last := len(sentences) - 1; w.s.hasHeard && t.speaking && !t.speakingFiller && last >= 0 {
 		sentences[last] = w.s.heard
 	}
-	w.s.hasHeard = false
 	played := strings.TrimSpace(joinSentences(sentences))
 	switch {
 	case t.historyIndex > 0 && (t.speaking && !t.speakingFiller || len(t.queue) > 0):

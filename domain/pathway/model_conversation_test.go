@@ -388,3 +388,23 @@ func TestInterruptedAnswerIsKeptAsFarAsItWasHeard(t *testing.T) {
 	h := w.modelRequest(t).History
 	assert.Equal(t, "It has left. It is on —", h[len(h)-2].Text)
 }
+
+// A sentence that is still being synthesized was not heard.
+func TestInterruptedAnswerThatDidNotSoundIsNotInHistory(t *testing.T) {
+	t.Parallel()
+	w, think := startConversation(t, orderScript(), "where is my order")
+	w.step(pathway.ModelSentence{Round: think.Round, Text: "It is on a lorry."}, pathway.PromptHeard{Text: ""}, heard("when did it leave"))
+	for _, m := range w.modelRequest(t).History {
+		assert.NotContains(t, m.Text, "lorry")
+	}
+}
+
+// What was heard of one text says nothing about the next one.
+func TestHeardPartBelongsToNextInputOnly(t *testing.T) {
+	t.Parallel()
+	w, think := startConversation(t, orderScript(), "where is my order")
+	w.step(pathway.PromptHeard{Text: "old"}, pathway.Digit{Key: 'X'})
+	w.step(pathway.ModelSentence{Round: think.Round, Text: "It is on a lorry."}, pathway.ModelAnswered{Round: think.Round}, heard("when did it leave"))
+	h := w.modelRequest(t).History
+	assert.Equal(t, "It is on a lorry.", h[len(h)-2].Text)
+}

@@ -17,7 +17,7 @@ import (
 // Class is the kind of person or machine that has answered a call.
 type Class uint8
 
-// The classes of an answer. The audio does not reveal IVR and CallScreening. Only the function Words returns them.
+// The classes of an answer. The audio does not reveal IVR and CallScreening. Only ClassifyWords returns them.
 const (
 	Unknown Class = iota // no sign of a machine: treated as a person
 	Human

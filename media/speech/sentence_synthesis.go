@@ -52,7 +52,7 @@ func (u *utteranceStream) run(ctx context.Context) error {
 	if !recovered {
 		return err
 	}
-	u.takeBack(0)
+	u.discardUnplayed(0)
 	return u.streamSentences(ctx)
 }
 
@@ -61,8 +61,8 @@ func (u *utteranceStream) engines(r Request) []*synthesizerEntry {
 	return slices.DeleteFunc(slices.Clone(u.chain.healthyChain(r)), func(s *synthesizerEntry) bool { return s != nil && s == u.failed })
 }
 
-// takeBack removes the audio after the first n samples that was not played. If some of it was played, a pause follows.
-func (u *utteranceStream) takeBack(n int) {
+// discardUnplayed removes the audio after the first n samples that was not played. If some of it was played, a pause follows.
+func (u *utteranceStream) discardUnplayed(n int) {
 	if u.feed.TakeBack(n) > 0 {
 		u.feed.Write(silence(sentencePause))
 	}
@@ -130,7 +130,7 @@ func (u *utteranceStream) streamSentence(ctx context.Context, sentence pausedSen
 			name = s.Name
 		}
 		u.report(EngineFailure{Engine: name, Err: err, Recovered: i+1 < len(tries)})
-		u.takeBack(begin)
+		u.discardUnplayed(begin)
 	}
 	return err
 }

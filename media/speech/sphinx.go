@@ -152,13 +152,13 @@ func (s *Sphinx) recognize(ctx context.Context, mu []byte, phrases, urgent []str
 	if err != nil {
 		return "", 0, err
 	}
-	text, confidence = d.choose()
+	text, confidence = d.chooseResult()
 	return text, confidence, nil
 }
 
 // decodedTurn holds the results of one turn.
 type decodedTurn struct {
-	free     decoded // of the phone loop
+	loop     decoded // of the phone loop
 	alone    decoded // of the grammar that accepts one phrase and nothing else
 	sentence decoded // of the grammar that accepts phones before and behind a phrase
 	urgent   decoded // of the grammar that accepts one urgent phrase and nothing else
@@ -183,7 +183,7 @@ func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []st
 	if err = writeAudio(filepath.Join(dir, audioName+".raw"), mu); err != nil {
 		return d, err
 	}
-	if d.free, err = s.decode(ctx, dir, "loop", phoneLoop(), "-ctl", audioName, "-cepext", ".raw", "-adcin", "yes", "-senlogdir", dir, "-topn", "8"); err != nil || d.free.frames <= 0 {
+	if d.loop, err = s.decode(ctx, dir, "loop", phoneLoop(), "-ctl", audioName, "-cepext", ".raw", "-adcin", "yes", "-senlogdir", dir, "-topn", "8"); err != nil || d.loop.frames <= 0 {
 		return d, err
 	}
 	var failed [3]error
@@ -213,15 +213,15 @@ const (
 	urgentMargin = 0.2
 )
 
-// choose returns the text of the best result and its confidence. Among accepted results the one with more phones is best:
+// chooseResult returns the text of the best result and its confidence. Among accepted results the one with more phones is best:
 // the beginning of "yes please" is also recognized as "yeah".
-func (d *decodedTurn) choose() (text string, confidence float64) {
-	best, rival := recognized{d.alone, d.alone.fitAlone(d.free)}, recognized{d.sentence, d.sentence.fitInSentence(d.free)}
-	if accepted := best.fit >= acceptFrom && rival.fit >= acceptFrom; accepted && rival.phones > best.phones || !accepted && rival.fit > best.fit {
-		best = rival
+func (d *decodedTurn) chooseResult() (text string, confidence float64) {
+	best, inSentence := recognized{d.alone, d.alone.fitAlone(d.loop)}, recognized{d.sentence, d.sentence.fitInSentence(d.loop)}
+	if accepted := best.fit >= acceptFrom && inSentence.fit >= acceptFrom; accepted && inSentence.phones > best.phones || !accepted && inSentence.fit > best.fit {
+		best = inSentence
 	}
-	urgent := recognized{d.urgent, d.urgent.fitAlone(d.free)}
-	isNear := d.urgent.fit(d.free, aloneBase, d.urgent.frames) >= best.fit-urgentMargin
+	urgent := recognized{d.urgent, d.urgent.fitAlone(d.loop)}
+	isNear := d.urgent.fit(d.loop, aloneBase, d.urgent.frames) >= best.fit-urgentMargin
 	isLonger := best.fit >= acceptFrom && best.phones > urgent.phones
 	if urgent.fit >= urgentLeast && isNear && !isLonger {
 		best = urgent
@@ -249,28 +249,28 @@ const (
 )
 
 // fitAlone returns the confidence of a phrase without other words. The difference of the scores is spread over the whole turn.
-func (d *decoded) fitAlone(free decoded) float64 {
+func (d *decoded) fitAlone(loop decoded) float64 {
 	if d.phones <= shortPhones && d.losesFirstS {
-		return d.fit(free, withoutSBase, d.frames)
+		return d.fit(loop, withoutSBase, d.frames)
 	}
-	return d.fit(free, aloneBase, d.frames)
+	return d.fit(loop, aloneBase, d.frames)
 }
 
 // fitInSentence returns the confidence of a phrase within a sentence. The phone loop accepts the rest of the sentence too, so
 // that the difference of the scores comes from the frames of the phrase.
-func (d *decoded) fitInSentence(free decoded) float64 {
+func (d *decoded) fitInSentence(loop decoded) float64 {
 	if d.phones <= veryShortPhones {
-		return d.fit(free, beginningBase, d.wordFrames)
+		return d.fit(loop, beginningBase, d.wordFrames)
 	}
-	return d.fit(free, withinBase+withinPhone*float64(min(d.phones, longPhones)), d.wordFrames)
+	return d.fit(loop, withinBase+withinPhone*float64(min(d.phones, longPhones)), d.wordFrames)
 }
 
 // fit is 0 without words.
-func (d *decoded) fit(free decoded, constant float64, frames int) float64 {
+func (d *decoded) fit(loop decoded, constant float64, frames int) float64 {
 	if d.text == "" {
 		return 0
 	}
-	return constant + perPoint*float64(d.score-free.score)/float64(max(frames, 1))
+	return constant + perPoint*float64(d.score-loop.score)/float64(max(frames, 1))
 }
 
 // writeAudio converts the audio of a turn and writes it to a file.
