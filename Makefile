@@ -16,7 +16,7 @@ LINTER  ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # COMMAND:PACKAGE,… – .ci/install installs the Debian or Ubuntu packages where the command is missing.
 SPEECH_TOOLS := espeak-ng:espeak-ng pocketsphinx_batch:pocketsphinx,pocketsphinx-en-us
 # Voices of make dialogues besides those of espeak-ng.
-VOICE_TOOLS  := espeak-ng:espeak-ng flite:flite text2wave:festival,festvox-kallpc16k
+VOICE_TOOLS  := espeak-ng:espeak-ng flite:flite text2wave:festival,festvox-kallpc16k /usr/share/festival/voices/english/ked_diphone:festvox-kdlpc16k
 TEST_TOOLS   := $(SPEECH_TOOLS) sipp:sip-tester redis-server:redis-server haproxy:haproxy chromium:chromium baresip:baresip-core sox:sox ffmpeg:ffmpeg openssl:openssl \
                 python3:python3 gcc:gcc,libc6-dev pkg-config:pkg-config opus.pc:libopus-dev kamailio:kamailio tc:iproute2 tshark:tshark nft:nftables \
                 node:nodejs npm:npm php:php-cli ruby:ruby nsd:nsd
@@ -147,7 +147,7 @@ NIGHTLY_TESTS := $(call any_of,\
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues noises nightly chaos faults netem amd screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues noises nightly chaos faults netem screenshots pictures openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -210,10 +210,6 @@ profile: tools build ## record the CPU profile of a mixed load for profile-guide
 bench-parts: ## run the Go benchmarks of the packages: media, dialogs, stores, deliveries
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCH_TIME) $(BENCH_PACKAGES) | { grep -vE '^(PASS|ok |\?|goos|goarch)' || true; }
 
-amd: ## measure answering machine detection on synthetic greetings (about 3 min)
-	@.ci/install $(VOICE_TOOLS) $(SPEECH_TOOLS)
-	@go test -run '^$$' -bench '^BenchmarkAnswer' -benchtime 1x ./media/amd | sed -E '/^(PASS|ok |goos|goarch|pkg:|cpu:|Benchmark)/d'
-
 e2e: tools ## run only the end-to-end tests of the binary
 	@$(GOTESTSUM) --packages ./cmd/... -- $(TEST_BUILD) -timeout 15m $(TEST_FLAGS)
 
@@ -267,9 +263,11 @@ DIALOGUE_TESTS := \
   TestStopWordsSilenceAgentAtOnce \
   TestCallersReachTheirGoalsByWords \
   TestRecordingsOfDialoguesAreComplete \
+  TestAnsweringMachineDetectionRates \
+  TestMachinesAreRecognizedByWords \
   TestPhraseRecognitionRates
-DIALOGUE_PACKAGES := ./actors/conversation ./actors/call ./media/speech
-dialogues: tools ## measure what callers hear and print one table: noise, turns, stop words, 137 spoken dialogues over SIP, recordings (about 6 minutes)
+DIALOGUE_PACKAGES := ./actors/conversation ./actors/call ./media/amd ./media/speech
+dialogues: tools ## measure what callers hear and print one table: noise, turns, stop words, answering machines, 137 spoken dialogues over SIP, recordings (about 12 minutes)
 	@.ci/install $(VOICE_TOOLS)
 	@mkdir -p bin && CGO_ENABLED=1 DIALOGUES=$(DIALOGUES) go test -count=1 -p 1 -timeout 30m -parallel 10 -v -run '$(call any_of,$(DIALOGUE_TESTS))' $(DIALOGUE_PACKAGES) | \
 	  tee bin/dialogues.log | awk '/dialogues: |^(FAIL|panic)/ {sub(/.*dialogues: /, ""); print; fflush()} / short$$/ {short = 1} END {exit short}' | \

@@ -30,13 +30,6 @@ func TuningVoices() []Voice {
 		{Espeak, "en-us+m5", 165},
 		{Espeak, "en-gb", 0},
 		{Espeak, "en-gb-x-gbclan+f3", 150},
-	}
-}
-
-// ReportVoices returns the voices with which figures are measured. None is in TuningVoices. Names of espeak are "language+variant":
-// neither a language's own voice nor a variant is in both.
-func ReportVoices() []Voice {
-	return []Voice{
 		{Flite, "slt", 0},
 		{Flite, "awb", 0},
 		{Espeak, "en-us+f4", 0},
@@ -47,6 +40,23 @@ func ReportVoices() []Voice {
 		{Espeak, "en-gb-scotland+m4", 150},
 		{Espeak, "en-gb-x-rp+m2", 0},
 		{Espeak, "en-029+f5", 150},
+	}
+}
+
+// ReportVoices returns the voices with which figures are measured. None is in TuningVoices. Names of espeak are "language+variant":
+// no variant is in both.
+func ReportVoices() []Voice {
+	return []Voice{
+		{Festival, "ked", 0},
+		{Espeak, "en-us+Gene", 150},
+		{Espeak, "en-us+anika", 0},
+		{Espeak, "en-us-nyc+linda", 0},
+		{Espeak, "en-us-nyc+paul", 150},
+		{Espeak, "en-us+quincy", 165},
+		{Espeak, "en-us+adam", 150},
+		{Espeak, "en+max", 0},
+		{Espeak, "en-gb-x-gbcwmd+rob", 150},
+		{Espeak, "en-029+aunty", 150},
 	}
 }
 
