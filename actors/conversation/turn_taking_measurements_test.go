@@ -22,7 +22,7 @@ import (
 func measuredVoices() []testspeech.Voice {
 	switch os.Getenv("DIALOGUES") {
 	case "":
-		return testspeech.ReportVoices()[2:3]
+		return []testspeech.Voice{{Engine: testspeech.Espeak, Name: "en-us+f4"}}
 	case "tuning":
 		return testspeech.TuningVoices()
 	}

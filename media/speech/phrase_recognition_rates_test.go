@@ -242,7 +242,7 @@ func TestPhraseRecognitionRates(t *testing.T) {
 	set := os.Getenv("DIALOGUES")
 	if set == "" {
 		t.Parallel()
-		voices := slices.DeleteFunc(testspeech.ReportVoices(), func(v testspeech.Voice) bool { return !strings.HasPrefix(v.Name, "en-us") })
+		voices := slices.DeleteFunc(testspeech.TuningVoices(), func(v testspeech.Voice) bool { return !strings.HasPrefix(v.Name, "en-us") })
 		var few []utterance
 		for i, u := range utterances(false) {
 			if u.kind == phraseInSentence && u.phrases == menu || u.kind == otherSpeech && i%2 == 0 {

@@ -21,7 +21,7 @@ const (
 	interruptBelowVoice = 7.5                              // the same while speech interrupts somebody
 	belowVoice          = 11.0                             // speech in progress that is further below the caller's voice is from the background
 	softestVoice        = -46.0                            // level from which speech counts before the caller's voice is known
-	interruptingVoice   = -34.0                            // the same while speech interrupts somebody
+	interruptingVoice   = -28.0                            // the same while speech interrupts somebody
 	gateRise            = 3.0                              // distance from rejected speech that the caller's voice must have
 	voiceRise           = 0.25                             // part of the difference by which the level of the voice follows louder speech, per window
 	voiceFall           = 0.02                             // the same for softer speech
@@ -102,7 +102,7 @@ func (d *Neural) addWindow() Edge {
 	d.next = (d.next + 1) % levelWindows
 	probability := float64(d.network.Probability(&d.window))
 	threshold := speechProbability
-	if d.speaking {
+	if d.speaking || d.active > 0 {
 		threshold = continueProbability
 	}
 	if probability >= threshold && d.isForeground() {
