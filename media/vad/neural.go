@@ -12,13 +12,12 @@ import (
 // Limits of the neural detection. Lengths are in windows of 32 ms, levels in dB of full scale.
 const (
 	speechProbability   = 0.5                              // from which a window is speech
-	continueProbability = 0.35                             // from which a window is speech while speech is in progress
+	continueProbability = 0.35                             // the same after the first window
 	beginWindows        = 3                                // one short word, such as "no", has no more
 	endWindows          = 8                                // NeuralEndSilence
 	separateWindows     = 12                               // from the end of speech, after which speech that begins is another utterance
 	levelWindows        = 8                                // windows over whose maximum the level of speech is measured
-	beginBelowVoice     = 8.0                              // speech begins only if it is at most this far below the caller's voice
-	interruptBelowVoice = 7.5                              // the same while speech interrupts somebody
+	beginBelowVoice     = 7.0                              // speech begins only if it is at most this far below the caller's voice
 	belowVoice          = 11.0                             // speech in progress that is further below the caller's voice is from the background
 	softestVoice        = -46.0                            // level from which speech counts before the caller's voice is known
 	interruptingVoice   = -28.0                            // the same while speech interrupts somebody
@@ -93,8 +92,8 @@ func (d *Neural) Reject() {
 	}
 }
 
-// SetInterrupting says whether speech that begins now interrupts somebody: it must be about as loud as the caller's voice
-// then, because a voice in the background must not interrupt. A caller who interrupts does not speak softly.
+// SetInterrupting says whether speech that begins now interrupts somebody. A voice in the background must not interrupt, so
+// that speech must be loud then as long as the caller's voice is unknown, and later as loud as that voice.
 func (d *Neural) SetInterrupting(interrupting bool) { d.interrupting = interrupting }
 
 func (d *Neural) addWindow() Edge {
@@ -132,11 +131,8 @@ func (d *Neural) isForeground() bool {
 		return level >= d.gate && (!interrupts || level >= interruptingVoice)
 	}
 	below := beginBelowVoice
-	switch {
-	case d.speaking:
+	if d.speaking {
 		below = belowVoice
-	case interrupts:
-		below = interruptBelowVoice
 	}
 	if level >= d.voice-below {
 		return true
