@@ -288,7 +288,7 @@ func TestAnsweringMachineDetectionRates(t *testing.T) {
 		t.Logf("answers: %s: %d of %d right, %d at once, p95 %.2f s", f.group, f.last, f.all, f.first, f.p95().Seconds())
 	}
 	for _, f := range []*figures{people, machines} {
-		name := fmt.Sprintf("answers of %s", strings.TrimPrefix(f.group, "all "))
+		name := "answers of " + strings.TrimPrefix(f.group, "all ")
 		testspeech.Measurement{Name: fmt.Sprintf("%s, classified right of %d", name, f.all), Value: testspeech.Share(f.last, f.all), Unit: "%", Target: 97, AtLeast: true}.Log(t)
 		testspeech.Measurement{Name: name + ", decided after the end of the greeting, p95", Value: f.p95().Seconds(), Unit: "s", Target: 1.5}.Log(t)
 		for _, mistake := range f.mistakes {

@@ -83,11 +83,10 @@ func TestMachinesAreRecognizedByWords(t *testing.T) {
 					defer mu.Unlock()
 					assert.NoError(t, err) //nolint:testifylint // require must not be called from this goroutine
 					all++
-					switch class {
-					case g.class:
+					switch {
+					case class == g.class:
 						right++
-					case amd.Unknown:
-					default:
+					case class != amd.Unknown:
 						wrong++
 						t.Logf("wrong: %s, %s: %q: %s", g.name, h.voices[i], text, heard)
 					}

@@ -137,9 +137,9 @@ func (s *Scanner) conditionHolds(c condition, next string) bool {
 	case BeforeName:
 		return IsCapitalized(strings.TrimLeft(next, "-")) && !s.SentenceStarts[strings.ToLower(FirstWord(next))]
 	case afterNumber:
-		return s.Behind(NumberMatch, measureMatch, OtherMatch, YearMatch, DateMatch)
+		return s.FollowsReplacement(NumberMatch, measureMatch, OtherMatch, YearMatch, DateMatch)
 	case afterName:
-		return IsCapitalized(LastWord(s.Before())) || s.Behind(OtherMatch)
+		return IsCapitalized(LastWord(s.Before())) || s.FollowsReplacement(OtherMatch)
 	case saint:
 		return IsCapitalized(next) && len(FirstWord(next)) > 2
 	case anywhere, closing:

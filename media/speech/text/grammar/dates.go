@@ -410,7 +410,7 @@ func matchWeekday(s *Scanner) Match {
 	}
 	dot := strings.HasPrefix(rest[n:], ".")
 	after := strings.TrimLeft(strings.TrimLeft(rest[n:], "."), " ,:")
-	beside := StartsWithDigit(after) || s.LastEnd > 0 && s.Behind(weekdayMatch)
+	beside := StartsWithDigit(after) || s.LastEnd > 0 && s.FollowsReplacement(weekdayMatch)
 	if !beside && SignSize(after, "-–") > 0 {
 		next := strings.TrimLeft(after, " -–")
 		_, beside = s.Weekdays[strings.ToLower(next[:LettersAt(next)])]

@@ -274,13 +274,13 @@ func (l *Language) withUnit(n Number, g Gender, c Context) Form {
 // perUnit speaks "/month" behind an amount.
 func (s *Scanner) perUnit() Match {
 	rest := s.Rest()
-	if rest[0] != '/' || !s.Behind(MoneyMatch, measureMatch, NumberMatch) || s.LastEnd != s.Pos {
+	if rest[0] != '/' || !s.FollowsReplacement(MoneyMatch, measureMatch, NumberMatch) || s.LastEnd != s.Pos {
 		return Match{}
 	}
 	word := rest[1 : 1+LettersAt(rest[1:])]
 	size := 1 + len(word)
 	phrase, ok := s.Money.Per[word]
-	if u, unitSize := s.unitAt(rest[1:]); !ok && unitSize > 0 && s.Words.Per != "" && !s.Behind(NumberMatch) {
+	if u, unitSize := s.unitAt(rest[1:]); !ok && unitSize > 0 && s.Words.Per != "" && !s.FollowsReplacement(NumberMatch) {
 		phrase, ok = s.Words.Per+" "+u.One, true
 		size = 1 + unitSize
 	}

@@ -180,7 +180,7 @@ func SignSize(s, signs string) int {
 func matchRange(s *Scanner) Match {
 	rest := s.Rest()
 	size := SignSize(rest, "-–—")
-	if size == 0 || !s.Behind(NumberMatch, measureMatch, YearMatch, DateMatch, TimeMatch, MoneyMatch, weekdayMatch) {
+	if size == 0 || !s.FollowsReplacement(NumberMatch, measureMatch, YearMatch, DateMatch, TimeMatch, MoneyMatch, weekdayMatch) {
 		return Match{}
 	}
 	after := strings.TrimLeft(rest[size:], " ")
@@ -189,7 +189,7 @@ func matchRange(s *Scanner) Match {
 		return Match{}
 	}
 	word := FirstWord(after)
-	if !StartsWithDigit(after) && !s.startsWithMoney(after) && (!s.Behind(DateMatch, weekdayMatch) || !s.IsMonth(word) && s.Weekdays[strings.ToLower(word)].Name == "") {
+	if !StartsWithDigit(after) && !s.startsWithMoney(after) && (!s.FollowsReplacement(DateMatch, weekdayMatch) || !s.IsMonth(word) && s.Weekdays[strings.ToLower(word)].Name == "") {
 		return Match{}
 	}
 	to := s.Words.To

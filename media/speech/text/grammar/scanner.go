@@ -179,8 +179,8 @@ func (s *Scanner) atSentenceStart() bool {
 	return StartsSentence(s.Before())
 }
 
-// Behind reports whether the latest replacement is of the kind and ends at the place of the scanner, apart from spaces.
-func (s *Scanner) Behind(kinds ...matchKind) bool {
+// FollowsReplacement reports whether the latest replacement is of the kind and ends at the place of the scanner, apart from spaces.
+func (s *Scanner) FollowsReplacement(kinds ...matchKind) bool {
 	if s.LastEnd == 0 || strings.TrimLeft(s.Text[s.LastEnd:s.Pos], " ") != "" {
 		return false
 	}

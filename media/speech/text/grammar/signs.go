@@ -77,7 +77,7 @@ func (s *Scanner) punctuation(r rune) Match {
 	switch {
 	case r == '\'' && StartsWithDigit(rest[1:]) && !WordBefore(s.Text, s.Pos): // "'80"
 		return Match{Size: 1}
-	case r == ',' && s.Behind(NumberMatch) && s.LastEnd == s.Pos && StartsWithDigit(rest[1:]):
+	case r == ',' && s.FollowsReplacement(NumberMatch) && s.LastEnd == s.Pos && StartsWithDigit(rest[1:]):
 		return Match{Size: 1, Spoken: ", "}
 	case r == '.' && IsLetter(RuneAfter(rest, 1)) && strings.HasSuffix(" "+s.Before(), " "): // ".NET"
 		return Match{Size: 1, Spoken: s.Words.AddressDot + " "}
@@ -129,7 +129,7 @@ func (s *Scanner) slash() Match {
 		return m
 	}
 	rest := s.Rest()
-	if s.Words.Per != "" && s.Behind(measureMatch) && s.LastEnd == s.Pos && StartsWithDigit(rest[1:]) {
+	if s.Words.Per != "" && s.FollowsReplacement(measureMatch) && s.LastEnd == s.Pos && StartsWithDigit(rest[1:]) {
 		return Match{Size: 1, Spoken: " " + s.Words.Per + " "}
 	}
 	return Match{Size: 1, Spoken: " " + s.Words.Slash + " "}
@@ -142,7 +142,7 @@ func (s *Scanner) comparison(sign string) Match {
 	if !StartsWithDigit(after) && !s.startsWithMoney(after) {
 		return Match{}
 	}
-	between := s.Behind(NumberMatch, measureMatch, MoneyMatch)
+	between := s.FollowsReplacement(NumberMatch, measureMatch, MoneyMatch)
 	word := ""
 	switch {
 	case sign == "~" || sign == "≈":
@@ -164,10 +164,10 @@ func (s *Scanner) comparison(sign string) Match {
 // asterisk names a "*" that is no emphasis.
 func (s *Scanner) asterisk() Match {
 	rest := s.Rest()
-	if s.Behind(NumberMatch) && s.LastEnd == s.Pos && !StartsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.Words.Stars != "" {
+	if s.FollowsReplacement(NumberMatch) && s.LastEnd == s.Pos && !StartsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.Words.Stars != "" {
 		return Match{Size: 1, Spoken: " " + s.Words.Stars}
 	}
-	if StartsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.Behind(NumberMatch) {
+	if StartsWithDigit(strings.TrimLeft(rest[1:], " ")) && s.FollowsReplacement(NumberMatch) {
 		return Match{Size: 1, Spoken: " " + s.Words.Times + " "}
 	}
 	if after := strings.TrimLeft(rest[1:], " "); !WordBefore(s.Text, s.Pos) && (len(after) < len(rest)-1 || after == "") {

@@ -105,7 +105,7 @@ func matchFactor(s *Scanner) Match {
 func (s *Scanner) factor(size int) Match {
 	rest := s.Rest()
 	after := strings.TrimLeft(rest[size:], " ")
-	if !s.Behind(NumberMatch, measureMatch, MoneyMatch) || !StartsWithDigit(after) && !s.startsWithMoney(after) {
+	if !s.FollowsReplacement(NumberMatch, measureMatch, MoneyMatch) || !StartsWithDigit(after) && !s.startsWithMoney(after) {
 		return Match{}
 	}
 	word := s.Words.Times

@@ -78,7 +78,7 @@ func matchSaintOrStreet(s *grammar.Scanner) grammar.Match {
 	}
 	before := strings.TrimRight(s.Before(), " ")
 	word := grammar.LastWord(before)
-	isName := grammar.IsCapitalized(word) && !grammar.StartsSentence(strings.TrimSuffix(before, word)) || s.Behind(grammar.OtherMatch)
+	isName := grammar.IsCapitalized(word) && !grammar.StartsSentence(strings.TrimSuffix(before, word)) || s.FollowsReplacement(grammar.OtherMatch)
 	if grammar.IsCapitalized(strings.TrimLeft(rest[3:], " ")) && !isName {
 		return grammar.Match{Size: 3, Spoken: "Saint"}
 	}

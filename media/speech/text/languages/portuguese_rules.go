@@ -63,7 +63,7 @@ func portugueseRoman(word string, n int64, s *grammar.Scanner) grammar.Match {
 // matchPortugueseRatio speaks the ratio of a picture: "formato 16:9".
 func matchPortugueseRatio(s *grammar.Scanner) grammar.Match {
 	rest := s.Rest()
-	if rest[0] != ':' || !s.Behind(grammar.NumberMatch) || s.LastEnd != s.Pos {
+	if rest[0] != ':' || !s.FollowsReplacement(grammar.NumberMatch) || s.LastEnd != s.Pos {
 		a := grammar.DigitsAt(rest)
 		if a == 0 || !strings.HasPrefix(rest[a:], ":") || !grammar.HasCue(s.Before(), []string{"formato", "formato é", "proporção"}) {
 			return grammar.Match{}
