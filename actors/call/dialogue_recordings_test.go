@@ -25,8 +25,8 @@ import (
 	"github.com/callboard/callboard/media/wav"
 )
 
-// confirmation returns a pathway that asks for the confirmation of an appointment in long sentences.
-func confirmation() domain.Pathway {
+// confirmationPathway returns a pathway that asks for the confirmation of an appointment in long sentences.
+func confirmationPathway() domain.Pathway {
 	p := domain.Pathway{
 		Start: "ask",
 		Nodes: []domain.Node{
@@ -71,7 +71,7 @@ func recordDialogue(t *testing.T, d dialogue, noise testspeech.Sound, recognizer
 		defer mu.Unlock()
 		played = append(played, playedClip{text.(string), clip})
 	}})
-	id := h.startCall(h.prepareCall(numberPrefix+"7777", confirmation()))
+	id := h.startCall(h.prepareCall(numberPrefix+"7777", confirmationPathway()))
 	h.waitUntil(4*patience, "the dialogue is over", func() bool { return len(h.endsOf(id)) > 0 })
 	c := h.waitUntilFinished(id)
 	t.Logf("outcome %+v: %q", c.Outcome, transcriptLines(h.endsOf(id)[0]))
@@ -108,14 +108,14 @@ func TestRecordingsOfDialoguesAreComplete(t *testing.T) { //nolint:tparallel // 
 				if dir := os.Getenv("NOISES"); dir != "" {
 					require.NoError(t, os.WriteFile(filepath.Join(dir, "recording-"+strings.ReplaceAll(c.kind, " ", "-")+".wav"), wav.EncodePCM(2, recorded.Samples), 0o600))
 				}
-				logRecording(t, "recording, "+c.kind+": ", recorded, played, c.interrupts)
+				measureRecording(t, "recording, "+c.kind+": ", recorded, played, c.interrupts)
 			})
 		}
 	})
 }
 
-// logRecording prints the figures of a recording.
-func logRecording(t *testing.T, name string, recorded *wav.Sound, played []playedClip, interrupted bool) {
+// measureRecording prints the figures of a recording.
+func measureRecording(t *testing.T, name string, recorded *wav.Sound, played []playedClip, interrupted bool) {
 	t.Helper()
 	caller, agent := soundOf(recorded.Channel(0)), soundOf(recorded.Channel(1))
 	t.Logf("%slevels of the caller %.1f dB, of the agent %.1f dB", name, caller.Level(), agent.Level())

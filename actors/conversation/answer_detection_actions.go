@@ -18,8 +18,8 @@ func (cfg *Config) detectsAnswerer() bool {
 	return cfg.DetectAnswerer && cfg.Script.AMD.IsEnabled()
 }
 
-// situationOf returns what decisions about the answer depend on.
-func situationOf(c *Conversation) situation {
+// decisionInputsOf returns what decisions about the answer depend on.
+func decisionInputsOf(c *Conversation) situation {
 	return situation{absent: c.agentPause.active, over: c.state.Over(), onMachine: c.cfg.Script.AMD.MachineAction()}
 }
 
@@ -35,16 +35,16 @@ func (c *Conversation) answerEvent(ctx actor.Context, msg any) bool {
 			c.answerClassified(ctx, amd.Voicemail)
 		}
 		c.actOnAnswer(ctx, a.onBeep(c.cfg.Player.Position()))
-		do, ok := a.endHold(situationOf(c))
+		do, ok := a.endHold(decisionInputsOf(c))
 		c.answerDecided(ctx, a.heldClass, do, ok)
 	case media.GreetingEnded:
 		c.actOnAnswer(ctx, a.onGreetingEnd())
-		do, ok := a.endHold(situationOf(c))
+		do, ok := a.endHold(decisionInputsOf(c))
 		c.answerDecided(ctx, a.heldClass, do, ok)
 	case answerTimeout:
 		c.actOnAnswer(ctx, a.onVerdictTimeout(m))
 	case wordsTimeout:
-		do, ok := a.onWordsTimeout(m, situationOf(c))
+		do, ok := a.onWordsTimeout(m, decisionInputsOf(c))
 		c.answerDecided(ctx, a.heldClass, do, ok)
 	case beepTimeout:
 		c.actOnAnswer(ctx, a.onBeepTimeout(m))
@@ -80,7 +80,7 @@ func (t *timerSet) stop() {
 
 // answerClassified reacts to a verdict by the sound of the answer.
 func (c *Conversation) answerClassified(ctx actor.Context, by amd.Class) {
-	do, ok := c.answer.onVerdict(by, situationOf(c))
+	do, ok := c.answer.onVerdict(by, decisionInputsOf(c))
 	c.answerDecided(ctx, by, do, ok)
 	if c.answer.held && by == amd.Voicemail {
 		c.recognizeGreeting(ctx, 0)
@@ -102,7 +102,7 @@ func (c *Conversation) answerDecided(ctx actor.Context, by amd.Class, do answerA
 		c.words.personAt = max(c.cfg.Player.Position(), 1)
 	}
 	c.actOnAnswer(ctx, do)
-	c.endKeptTurn(ctx)
+	c.settleTurnAfterVerdict(ctx)
 	if a.held {
 		return
 	}
@@ -115,8 +115,8 @@ func (c *Conversation) answerDecided(ctx actor.Context, by amd.Class, do answerA
 	}
 }
 
-// answeredByKey treats a pressed key as proof that a person answered.
-func (c *Conversation) answeredByKey(ctx actor.Context) {
+// keyProvesPerson treats a pressed key as proof that a person answered.
+func (c *Conversation) keyProvesPerson(ctx actor.Context) {
 	if c.cfg.detectsAnswerer() {
 		do, ok := c.answer.onKey(c.agentPause.active)
 		c.answerDecided(ctx, amd.Human, do, ok)

@@ -275,7 +275,7 @@ func (c *Conversation) onKey(ctx actor.Context, key byte) {
 	}
 	c.transcript.addKey(caller, key, c.state.IsSecretInput())
 	c.transcript.waitForKeys(ctx)
-	c.answeredByKey(ctx)
+	c.keyProvesPerson(ctx)
 	if c.agentPause.active {
 		return
 	}

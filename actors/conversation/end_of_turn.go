@@ -80,7 +80,7 @@ func (c *Conversation) keepTurn(ctx actor.Context, h speech.RecognitionResult) b
 		return false
 	}
 	rest := maxVerdictWait - l.position()
-	if !c.awaitsAnswerer() {
+	if !c.awaitsVerdict() {
 		words := c.state.Completeness(all.Text, language)
 		rest = turnSilence(turnTaking(&c.cfg.Script, c.state), words) - (c.cfg.Player.Position() - t.ended)
 		if words != pathway.Incomplete || !c.cfg.Recognizer.TranscribesFreeSpeech(language) || all.EndOfTurn || t.interim.EndOfTurn || rest <= 0 && !t.speaksAgain {
@@ -96,17 +96,17 @@ func (c *Conversation) keepTurn(ctx actor.Context, h speech.RecognitionResult) b
 	return true
 }
 
-// awaitsAnswerer reports whether answering machine detection has not yet decided who has answered. Until then, words may be
+// awaitsVerdict reports whether answering machine detection has not yet decided who has answered. Until then, words may be
 // those of a machine. It does not wait longer than maxVerdictWait from the beginning of the call.
-func (c *Conversation) awaitsAnswerer() bool {
+func (c *Conversation) awaitsVerdict() bool {
 	return c.cfg.detectsAnswerer() && !c.answer.isPerson && c.answer.lastReported == "" && c.listening.position() < maxVerdictWait
 }
 
-// endKeptTurn ends a turn that was kept open until it was known who has answered: the words of a person count, those of a
+// settleTurnAfterVerdict ends a turn that was kept open until it was known who has answered: the words of a person count, those of a
 // machine do not.
-func (c *Conversation) endKeptTurn(ctx actor.Context) {
+func (c *Conversation) settleTurnAfterVerdict(ctx actor.Context) {
 	switch t := &c.listening.turn; {
-	case !t.isKept() || c.listening.speaking || c.awaitsAnswerer():
+	case !t.isKept() || c.listening.speaking || c.awaitsVerdict():
 	case c.answer.hasMachine():
 		c.dropTurn()
 	default:

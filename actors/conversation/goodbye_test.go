@@ -59,7 +59,7 @@ func TestWordsBegunDuringGoodbyeAreAnswered(t *testing.T) {
 }
 
 // A person who takes over while the caller still speaks after the goodbye keeps the call.
-func TestPauseAfterGoodbyeKeepsConversation(t *testing.T) {
+func TestTakeoverAfterGoodbyeKeepsConversation(t *testing.T) {
 	t.Parallel()
 	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
 		m := &fakeRuntime{answers: []plannedResponse{{say: []string{"Goodbye."}, calls: []pathway.ToolCall{{ID: "1", Name: "end_call", Arguments: "{}"}}}}}

@@ -185,7 +185,7 @@ func (c *Conversation) classifyWords(ctx actor.Context, text string) {
 	if by == amd.Unknown && c.answer.isConnecting {
 		by = amd.Human
 	}
-	do, ok := c.answer.onWords(by, amd.IsConnecting(text), situationOf(c))
+	do, ok := c.answer.onWords(by, amd.IsConnecting(text), decisionInputsOf(c))
 	if by == amd.Unknown {
 		by = c.answer.heldClass
 	}

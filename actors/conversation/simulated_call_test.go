@@ -110,7 +110,7 @@ func runSimulatedCall(t *testing.T, script domain.Script, f func(c *simulatedCal
 		c := &simulatedCall{TB: t, sys: sys, tap: new(speech.AudioTap), answer: func(int) string { return "Yes?" }}
 		service, telephone := newMediaEngine(t, ports), newMediaEngine(t, ports+4)
 		c.connect(service, telephone)
-		c.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return c.parent(script) }, 100))
+		c.root = sys.Root.Spawn(mailbox.Props(func() actor.Actor { return c.callActorStandIn(script) }, 100))
 		ctx, cancel := context.WithCancel(t.Context())
 		var sender sync.WaitGroup
 		sender.Go(func() {
@@ -156,8 +156,8 @@ func (c *simulatedCall) connect(service, telephone *media.Engine) {
 	c.caller.PlayFeed(1, &c.feed)
 }
 
-// parent returns the actor in the place of the call actor.
-func (c *simulatedCall) parent(script domain.Script) actor.ReceiveFunc {
+// callActorStandIn returns the actor in the place of the call actor.
+func (c *simulatedCall) callActorStandIn(script domain.Script) actor.ReceiveFunc {
 	return func(ctx actor.Context) {
 		if _, ok := ctx.Message().(*actor.Started); !ok {
 			return

@@ -29,8 +29,8 @@ func measuredVoices() []testspeech.Voice {
 	return testspeech.ReportVoices()
 }
 
-// isReport reports whether the figures are those of a report.
-func isReport() bool { return os.Getenv("DIALOGUES") != "" }
+// measuresAll reports whether the figures are those of a report.
+func measuresAll() bool { return os.Getenv("DIALOGUES") != "" }
 
 // noiseBehindCaller is a noise with a level in dB of full scale.
 type noiseBehindCaller struct {
@@ -61,9 +61,9 @@ func perVoice(t *testing.T, name string, f func(t *testing.T, v testspeech.Voice
 	}
 }
 
-// small returns the first n values, or all of them in a report.
-func small[T any](all []T, n int) []T {
-	if isReport() {
+// firstUnlessReport returns the first n values, or all of them in a report.
+func firstUnlessReport[T any](all []T, n int) []T {
+	if measuresAll() {
 		return all
 	}
 	return all[:n]
@@ -88,7 +88,7 @@ func (c *simulatedCall) silentInMinuteOfStory() time.Duration {
 
 func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
-	for _, n := range small([]noiseBehindCaller{{"television", -36, televisionWords}, {"babble", -40, ""}, {"white", -30, ""}, {"music", -26, ""}}, 1) {
+	for _, n := range firstUnlessReport([]noiseBehindCaller{{"television", -36, televisionWords}, {"babble", -40, ""}, {"white", -30, ""}, {"music", -26, ""}}, 1) {
 		var known, unknown time.Duration
 		perVoice(t, n.name, func(t *testing.T, v testspeech.Voice) {
 			runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
@@ -105,7 +105,7 @@ func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) { //nolint:tparallel
 		})
 		name := fmt.Sprintf("agent silenced by %s of %.0f dB", n.name, n.level)
 		testspeech.Measurement{Name: name, Value: known.Seconds(), Unit: "s/min", Target: 0.5}.Log(t)
-		if !isReport() {
+		if !measuresAll() {
 			continue
 		}
 		t.Run(n.name+", before the caller speaks", func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestSoundsWithoutCallersSpeechBeginNoTurn(t *testing.T) { //nolint:tparalle
 		noiseBehindCaller
 		most float64 // false turns per minute
 	}
-	for _, c := range small([]noise{
+	for _, c := range firstUnlessReport([]noise{
 		{noiseBehindCaller{"keyboard", callerLevel, ""}, 0},
 		{noiseBehindCaller{"cough", callerLevel, ""}, 0},
 		{noiseBehindCaller{"music", callerLevel - 10, ""}, 0},
@@ -162,7 +162,7 @@ func finishedSentences() []string {
 
 func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
-	noises := small([]noiseBehindCaller{{"no noise", 0, ""}, {"television", callerLevel - 20, televisionWords}, {"white", callerLevel - 20, ""}, {"babble", callerLevel - 20, ""}, {"music", callerLevel - 20, ""}}, 1)
+	noises := firstUnlessReport([]noiseBehindCaller{{"no noise", 0, ""}, {"television", callerLevel - 20, televisionWords}, {"white", callerLevel - 20, ""}, {"babble", callerLevel - 20, ""}, {"music", callerLevel - 20, ""}}, 1)
 	delays := map[string][]float64{}
 	cut, missed, all := 0, 0, 0
 	for _, n := range noises {
@@ -170,7 +170,7 @@ func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel
 			runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
 				c.setNoise(n.sound(t), n.words)
 				time.Sleep(3 * time.Second)
-				for _, text := range small(finishedSentences(), 3) {
+				for _, text := range firstUnlessReport(finishedSentences(), 3) {
 					begin, end := c.say(v, text)
 					time.Sleep(time.Until(end) + 5*time.Second) // the answer takes a second
 					all++
@@ -189,7 +189,7 @@ func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel
 		})
 	}
 	clean := delays[noises[0].name]
-	if isReport() { // three sentences have no median worth a comparison
+	if measuresAll() { // three sentences have no median worth a comparison
 		testspeech.Measurement{Name: "end of turn after the last sound, p50", Value: testspeech.Percentile(clean, 50), Unit: "s", Target: 0.6}.Log(t)
 	}
 	testspeech.Measurement{Name: "end of turn after the last sound, p95", Value: testspeech.Percentile(clean, 95), Unit: "s", Target: 1.2}.Log(t)
@@ -221,7 +221,7 @@ func pausedSentences() [][2]string {
 
 func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
-	if !isReport() {
+	if !measuresAll() {
 		return
 	}
 	const pause = 700 * time.Millisecond
@@ -229,7 +229,7 @@ func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) { //nolint:tparallel /
 	perVoice(t, "pauses", func(t *testing.T, v testspeech.Voice) {
 		runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
 			time.Sleep(3 * time.Second)
-			for _, s := range small(pausedSentences(), 3) {
+			for _, s := range firstUnlessReport(pausedSentences(), 3) {
 				begin, _ := c.say(v, s[0])
 				c.pause(pause)
 				_, end := c.say(v, s[1])
@@ -251,7 +251,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it co
 	obeyed, all := 0, 0
 	var took []float64
 	perVoice(t, "stop words", func(t *testing.T, v testspeech.Voice) {
-		for _, word := range small([]string{"Stop.", "Excuse me.", "Wait.", "No.", "Hello?"}, 2) {
+		for _, word := range firstUnlessReport([]string{"Stop.", "Excuse me.", "Wait.", "No.", "Hello?"}, 2) {
 			runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
 				c.answer = func(n int) string { return []string{storyText, "Yes?"}[min(n-1, 1)] }
 				time.Sleep(2 * time.Second)
@@ -261,7 +261,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it co
 				begin, end := c.say(v, word)
 				time.Sleep(5 * time.Second)
 				all++
-				last := c.lastStoryAfter(begin)
+				last := c.storyLastHeardAfter(begin)
 				require.False(t, last.IsZero(), "the story was told")
 				silence := last.Sub(begin) - 2*transmission
 				took = append(took, silence.Seconds())
@@ -274,7 +274,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it co
 		}
 	})
 	testspeech.Measurement{Name: "stop words over the agent that silence it within 0.5 s", Value: testspeech.Share(obeyed, all), Unit: "%", Target: 100, AtLeast: true}.Log(t)
-	if isReport() {
+	if measuresAll() {
 		t.Logf("stop words: silent after %.2f s (p50), %.2f s (p95)", testspeech.Percentile(took, 50), testspeech.Percentile(took, 95))
 	}
 }
@@ -298,8 +298,8 @@ func (c *simulatedCall) firstRequestAfter(from time.Time) time.Time {
 	return time.Time{}
 }
 
-// lastStoryAfter returns when the caller last heard the story after a time, or the zero time.
-func (c *simulatedCall) lastStoryAfter(from time.Time) (last time.Time) {
+// storyLastHeardAfter returns when the caller last heard the story after a time, or the zero time.
+func (c *simulatedCall) storyLastHeardAfter(from time.Time) (last time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range c.heard {

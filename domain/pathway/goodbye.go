@@ -59,7 +59,7 @@ func (s State) EndsAfterPrompt() bool {
 // only return the goodbye.
 func (w *stepper) continueAfterGoodbye(n *domain.Node, in Utterance) bool {
 	_, expected := w.s.graph.matchPhrase(n, in.Text)
-	if in.Confidence < ConfirmConfidence || !expected && wordlists.IsFarewell(in.Text, w.s.language) {
+	if in.Confidence < ConfirmConfidence || !expected && wordlists.OnlyReturnsGoodbye(in.Text, w.s.language) {
 		return false
 	}
 	w.cancelAnswer()

@@ -56,5 +56,5 @@ func (w *stepper) addKeysToHistory() {
 	w.s.enteredKeys = ""
 }
 
-// awaitsMoreKeys reports whether the caller has pressed keys that the model gets at the next Timeout.
-func (s State) awaitsMoreKeys() bool { return s.phase == listening && s.enteredKeys != "" }
+// hasKeysForModel reports whether the caller has pressed keys that the model gets at the next Timeout.
+func (s State) hasKeysForModel() bool { return s.phase == listening && s.enteredKeys != "" }

@@ -261,7 +261,7 @@ func (w *stepper) waitForSpeech(n *domain.Node) {
 // requestModel requests the next answer of the model.
 func (w *stepper) requestModel(n *domain.Node) {
 	t := &w.s.exchange
-	if !w.countAnswer(n) {
+	if !w.countModelAnswer(n) {
 		return
 	}
 	w.s.phase = thinking

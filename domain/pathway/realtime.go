@@ -130,7 +130,7 @@ func (w *stepper) handleRealtimeToolCalls(in RealtimeToolCalls) {
 		return
 	}
 	t, n := &w.s.exchange, w.s.graph.nodes[w.s.node]
-	if !w.countAnswer(n) {
+	if !w.countModelAnswer(n) {
 		return
 	}
 	if len(in.Calls) == 0 {

@@ -41,7 +41,7 @@ func (p *TextSession) PressKeys(keyed string) []Command {
 	for i := range len(keyed) {
 		all = append(all, p.feed(Digit{Key: keyed[i]})...)
 	}
-	if p.State.awaitsMoreKeys() {
+	if p.State.hasKeysForModel() {
 		all = append(all, p.feed(Timeout{})...)
 	}
 	return all

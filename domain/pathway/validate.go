@@ -122,7 +122,7 @@ func Warnings(p *domain.Pathway) []domain.Detail {
 			warnings.Add(fmt.Sprintf("nodes[%d]", i), "no_else", "the call ends if the caller takes no item of node %q; add an edge of type else", n.ID)
 		}
 	}
-	return append(warnings, (&validation{p: p}).spokenResults()...)
+	return append(warnings, (&validation{p: p}).warnOfSpokenResults()...)
 }
 
 type validation struct {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// IsFarewell reports whether the caller's words only return a goodbye or acknowledge it.
-func IsFarewell(text, language string) bool {
+// OnlyReturnsGoodbye reports whether the caller's words only return a goodbye or acknowledge it.
+func OnlyReturnsGoodbye(text, language string) bool {
 	acknowledgements := inLanguage(reactions(), language).acknowledgements
 	farewells := inLanguage(farewellWords(), language)
 	for word := range strings.FieldsSeq(strings.ReplaceAll(Normalize(text), "-", " ")) {

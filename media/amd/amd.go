@@ -121,7 +121,7 @@ func (d *Detector) block(out *Event) {
 		d.reportVerdict(out, Voicemail)
 	}
 	if d.tones.sure() {
-		d.voice.removeTone((d.tones.length()*blockLen + silero.WindowLength - 1) / silero.WindowLength)
+		d.voice.markTone((d.tones.length()*blockLen + silero.WindowLength - 1) / silero.WindowLength)
 	}
 	switch heard {
 	case noTone:

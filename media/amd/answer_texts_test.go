@@ -2,13 +2,13 @@ package amd_test
 
 // texts are the sentences that one half of the answer set consists of.
 type texts struct {
-	short      []string // of people
-	business   []string // of people, 1.6 to 4.2 s long
-	voicemail  []string
-	withoutTon []string // machines that do not record
-	screening  []string
-	connecting []string
-	menu       []string
+	short       []string // of people
+	business    []string // of people, 1.6 to 4.2 s long
+	voicemail   []string
+	withoutTone []string // machines that do not record
+	screening   []string
+	connecting  []string
+	menu        []string
 }
 
 func tuningTexts() texts {
@@ -49,7 +49,7 @@ func tuningTexts() texts {
 			"Welcome to the mailbox of doctor Brown. If this is an emergency, hang up and call the hospital. Otherwise speak after the beep.",
 			"I am unable to take your call at the moment. Please try again later, or record your message at the tone.",
 		},
-		withoutTon: []string{
+		withoutTone: []string{
 			"The customer you are calling is not available at this time. Please try your call again later.",
 			"Thank you for calling. Our office is closed. Our hours are nine to five, Monday to Friday.",
 			"The mobile phone you have called may be switched off, or out of reach. Please call again later.",
@@ -101,7 +101,7 @@ func reportTexts() texts {
 			"Hello, this is the Garcia residence. Nobody can come to the phone. Please leave a message after the beep. Thanks.",
 			"The subscriber you have called is not available. Please leave a message after the tone.",
 		},
-		withoutTon: []string{
+		withoutTone: []string{
 			"The number you are calling is currently unavailable. Please hang up, and try again later.",
 			"Thank you for calling Parkside Clinic. We are closed for the holiday. Please call back on Monday morning.",
 		},

@@ -112,7 +112,7 @@ func (h half) recipes() (out []recipe) {
 	beeps := func(_ int, r *recipe) { r.beep = true }
 	each("voicemail", amd.Voicemail, h.texts.voicemail, 120, beeps)
 	each("noisy voicemail", amd.Voicemail, h.texts.voicemail, 75, func(i int, r *recipe) { noisy(i, r); r.beep = true })
-	each("without beep", amd.Voicemail, h.texts.withoutTon, 40, nil)
+	each("without beep", amd.Voicemail, h.texts.withoutTone, 40, nil)
 	return out
 }
 

@@ -187,7 +187,7 @@ func (v *SynthesizerChain) compose(ctx context.Context, r Request) (media.Clip, 
 	if clip != nil || err != nil {
 		return clip, err
 	}
-	if s, document := v.documentFor(r, v.healthyChain(r)); s != nil {
+	if s, document := v.ssmlRequestFor(r, v.healthyChain(r)); s != nil {
 		if clip, err = v.sentenceCache.Speak(ctx, document); err == nil || ctx.Err() != nil {
 			return clip, err
 		}

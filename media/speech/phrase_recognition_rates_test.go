@@ -176,7 +176,7 @@ type rates struct{ all, accepted, wrong, asked int }
 // add counts a result. Words count as the phrase that was said if they lead to the same edge of a pathway: "yeah" is "yes".
 func (r *rates) add(u utterance, h speech.RecognitionResult) {
 	r.all++
-	switch right := u.isAnsweredBy(h.Text); {
+	switch right := u.matchesRecognition(h.Text); {
 	case h.Text == "" || h.Confidence < pathway.ConfirmConfidence:
 	case h.Confidence < pathway.AcceptConfidence:
 		r.asked++
@@ -187,7 +187,7 @@ func (r *rates) add(u utterance, h speech.RecognitionResult) {
 	}
 }
 
-func (u utterance) isAnsweredBy(text string) bool {
+func (u utterance) matchesRecognition(text string) bool {
 	if u.want == "" || text == "" {
 		return false
 	}
@@ -225,7 +225,7 @@ func recognizeAll(t *testing.T, b background, voices []testspeech.Voice, all []u
 					found[u.kind] = new(rates)
 				}
 				found[u.kind].add(u, h)
-				if (u.want == "" || !u.isAnsweredBy(h.Text)) && h.Confidence >= pathway.AcceptConfidence || u.want != "" && h.Confidence < pathway.AcceptConfidence {
+				if (u.want == "" || !u.matchesRecognition(h.Text)) && h.Confidence >= pathway.AcceptConfidence || u.want != "" && h.Confidence < pathway.AcceptConfidence {
 					t.Logf("%s: %s says %q: %q, confidence %.2f", b.name, voice, u.text, h.Text, h.Confidence)
 				}
 			})

@@ -198,9 +198,9 @@ func (s *Sphinx) decodeTurn(ctx context.Context, mu []byte, phrases, urgent []st
 			into.phones, into.losesFirstS = p.phoneCount(words), p.losesFirstS(words)
 		})
 	}
-	reuse(&d.alone, &failed[0], "alone", &expected, expected.alone())
-	reuse(&d.sentence, &failed[1], "sentence", &expected, expected.inSentences())
-	reuse(&d.urgent, &failed[2], "urgent", &preferred, preferred.alone())
+	reuse(&d.alone, &failed[0], "alone", &expected, expected.phrasesOnly())
+	reuse(&d.sentence, &failed[1], "sentence", &expected, expected.phrasesWithinSpeech())
+	reuse(&d.urgent, &failed[2], "urgent", &preferred, preferred.phrasesOnly())
 	all.Wait()
 	return d, errors.Join(failed[:]...)
 }

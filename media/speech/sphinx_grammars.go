@@ -167,8 +167,8 @@ func (p *pronouncedPhrases) losesFirstS(words []string) bool {
 	return len(words) > 0 && len(withoutFirstS(p.sounds[words[0]])) > 0
 }
 
-// alone returns a grammar that accepts one of the phrases and nothing else.
-func (p *pronouncedPhrases) alone() grammar {
+// phrasesOnly returns a grammar that accepts one of the phrases and nothing else.
+func (p *pronouncedPhrases) phrasesOnly() grammar {
 	b := grammarBuilder{states: 2}
 	for _, words := range p.phrases {
 		b.path(0, 1, 1, words)
@@ -176,8 +176,8 @@ func (p *pronouncedPhrases) alone() grammar {
 	return grammar{b.fsg(), p.dictionary(true)}
 }
 
-// inSentences returns a grammar that accepts one of the phrases with any phones before and behind it, or phones only.
-func (p *pronouncedPhrases) inSentences() grammar {
+// phrasesWithinSpeech returns a grammar that accepts one of the phrases with any phones before and behind it, or phones only.
+func (p *pronouncedPhrases) phrasesWithinSpeech() grammar {
 	const before, behind, anywhere, beginning = 2, 3, 4, 5
 	b := grammarBuilder{states: 6}
 	b.arc(0, before, 1, "")

@@ -323,7 +323,7 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, 
 	if clip != nil || err != nil {
 		return clip, err
 	}
-	if s, document := v.documentFor(r, chain); s != nil {
+	if s, document := v.ssmlRequestFor(r, chain); s != nil {
 		return v.sentenceCache.Speak(ctx, document)
 	}
 	sentences := pausedSentences(r)

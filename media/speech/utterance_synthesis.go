@@ -9,9 +9,9 @@ import (
 	"github.com/callboard/callboard/media/speech/text"
 )
 
-// documentFor returns the first engine of a chain and the request for the whole text as an SSML document. The engine is
+// ssmlRequestFor returns the first engine of a chain and the request for the whole text as an SSML document. The engine is
 // nil if it does not read SSML, or if the text has no elements of SSML.
-func (v *SynthesizerChain) documentFor(r Request, chain []*synthesizerEntry) (*synthesizerEntry, Request) {
+func (v *SynthesizerChain) ssmlRequestFor(r Request, chain []*synthesizerEntry) (*synthesizerEntry, Request) {
 	if len(chain) == 0 || chain[0] == nil || !chain[0].SSML {
 		return nil, r
 	}
@@ -36,7 +36,7 @@ type utteranceStream struct {
 // failure of the document, the other engines speak the sentences. An engine that refuses the document as invalid speaks
 // the sentences itself.
 func (u *utteranceStream) run(ctx context.Context) error {
-	s, document := u.chain.documentFor(u.request, u.chain.healthyChain(u.request))
+	s, document := u.chain.ssmlRequestFor(u.request, u.chain.healthyChain(u.request))
 	if s == nil {
 		return u.streamSentences(ctx)
 	}
@@ -52,7 +52,7 @@ func (u *utteranceStream) run(ctx context.Context) error {
 	if !recovered {
 		return err
 	}
-	u.discardUnplayed(0)
+	u.discardAfterFailure(0)
 	return u.streamSentences(ctx)
 }
 
@@ -61,8 +61,8 @@ func (u *utteranceStream) engines(r Request) []*synthesizerEntry {
 	return slices.DeleteFunc(slices.Clone(u.chain.healthyChain(r)), func(s *synthesizerEntry) bool { return s != nil && s == u.failed })
 }
 
-// discardUnplayed removes the audio after the first n samples that was not played. If some of it was played, a pause follows.
-func (u *utteranceStream) discardUnplayed(n int) {
+// discardAfterFailure removes the audio after the first n samples that was not played. If some of it was played, a pause follows.
+func (u *utteranceStream) discardAfterFailure(n int) {
 	if u.feed.TakeBack(n) > 0 {
 		u.feed.Write(silence(sentencePause))
 	}
@@ -130,7 +130,7 @@ func (u *utteranceStream) streamSentence(ctx context.Context, sentence pausedSen
 			name = s.Name
 		}
 		u.report(EngineFailure{Engine: name, Err: err, Recovered: i+1 < len(tries)})
-		u.discardUnplayed(begin)
+		u.discardAfterFailure(begin)
 	}
 	return err
 }

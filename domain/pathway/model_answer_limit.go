@@ -7,9 +7,9 @@ import (
 // reasonTooManyTurns is End.Reason after more answers of the model than the agent or the node allows.
 const reasonTooManyTurns = "too_many_turns"
 
-// countAnswer counts an answer of the model. It returns false if the agent or the node allows no more answers, after which
+// countModelAnswer counts an answer of the model. It returns false if the agent or the node allows no more answers, after which
 // the node is left or the agent says goodbye.
-func (w *stepper) countAnswer(n *domain.Node) bool {
+func (w *stepper) countModelAnswer(n *domain.Node) bool {
 	t := &w.s.exchange
 	t.turns++
 	w.s.answers++

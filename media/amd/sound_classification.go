@@ -59,8 +59,8 @@ func (v *voice) add(samples *[silero.WindowLength]float32, probability float32) 
 	v.next, v.n = (v.next+1)%remembered, min(v.n+1, remembered)
 }
 
-// removeTone marks the latest windows as a tone, which is no speech.
-func (v *voice) removeTone(windows int) {
+// markTone marks the latest windows as a tone, which is no speech.
+func (v *voice) markTone(windows int) {
 	for k := range min(windows, v.n) {
 		v.ring[(v.next-1-k+remembered)%remembered].speech = false
 	}

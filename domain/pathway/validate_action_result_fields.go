@@ -44,8 +44,8 @@ func objectShape(number string, texts ...string) *resultShape {
 	return s
 }
 
-// shapeOfResult returns the shape of the result of a node's action, or nil.
-func shapeOfResult(n *domain.Node) *resultShape {
+// shapeOfActionResult returns the shape of the result of a node's action, or nil.
+func shapeOfActionResult(n *domain.Node) *resultShape {
 	switch {
 	case n.Type == domain.NodeAppointment && n.Action == "availability":
 		return &resultShape{kind: kindObject, fields: map[string]*resultShape{"free": {kind: kindList, items: textShape()}}}
@@ -77,7 +77,7 @@ func (v *validation) collectShapes() map[string]*resultShape {
 				unknown[name] = true
 			}
 		}
-		shape := shapeOfResult(n)
+		shape := shapeOfActionResult(n)
 		switch before := shapes[n.SaveAs]; {
 		case n.SaveAs == "" || n.Type == domain.NodeOffer:
 		case shape == nil:
@@ -230,8 +230,8 @@ func comparisonsIn(e expr) func(yield func(exprTwo) bool) {
 	}
 }
 
-// spokenResults returns a warning for each spoken text that contains a whole result, which is read aloud as JSON.
-func (v *validation) spokenResults() []domain.Detail {
+// warnOfSpokenResults returns a warning for each spoken text that contains a whole result, which is read aloud as JSON.
+func (v *validation) warnOfSpokenResults() []domain.Detail {
 	var found domain.Problems
 	v.shapes = v.collectShapes()
 	for i := range v.p.Nodes {
