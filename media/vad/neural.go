@@ -25,6 +25,7 @@ const (
 	voiceRise           = 0.25                             // part of the difference by which the level of the voice follows louder speech, per window
 	voiceFall           = 0.02                             // the same for softer speech
 	voiceDrift          = 0.1 * silero.WindowLength / 8000 // dB per window by which the level falls while softer speech is rejected
+	idleWindows         = 31                               // a second without speech, after which the network is reset
 	driftMost           = 1.5                              // dB by which it falls at most
 )
 
@@ -44,6 +45,7 @@ type Neural struct {
 	interrupting bool // speech that begins now interrupts somebody
 	active       int  // windows of speech, less those without
 	quiet        int  // windows without speech since the last one with
+	idle         int  // windows without speech since the network was reset
 	sinceEnd     int  // windows since speech has ended, at most separateWindows
 	voice        float64
 	hasVoice     bool    // voice is known
@@ -99,6 +101,7 @@ func (d *Neural) SetInterrupting(interrupting bool) { d.interrupting = interrupt
 func (d *Neural) addWindow() Edge {
 	d.levels[d.next] = levelOf(&d.window)
 	d.next = (d.next + 1) % levelWindows
+	d.resetIdleNetwork()
 	probability := float64(d.network.Probability(&d.window))
 	threshold := speechProbability
 	if d.speaking || d.active > 0 {
@@ -121,6 +124,20 @@ func (d *Neural) addWindow() Edge {
 		d.followVoice()
 	}
 	return None
+}
+
+// resetIdleNetwork resets the network after each second in which the caller could interrupt somebody and is silent. In a long
+// silence the network takes short words such as "stop" for noise. At other times it is not reset, because afterwards it takes
+// some coughs and music for speech.
+func (d *Neural) resetIdleNetwork() {
+	if d.speaking || d.active > 0 || !d.interrupting || !d.hasVoice {
+		d.idle = 0
+		return
+	}
+	if d.idle++; d.idle == idleWindows {
+		d.idle = 0
+		d.network.Reset()
+	}
 }
 
 // isForeground reports whether the latest speech is as loud as that of the caller.

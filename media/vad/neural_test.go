@@ -2,6 +2,7 @@ package vad_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -141,6 +142,34 @@ func TestOnlyLoudSpeechInterrupts(t *testing.T) {
 	s.detector.SetInterrupting(false)
 	began, _ = s.hear(append(spoken(t, "en-us", question, -27), quiet(1)...))
 	assert.Len(t, began, 1, "where nobody is interrupted the caller may be softer")
+}
+
+// After a long silence, words over the agent are heard as after a short one.
+func TestShortWordsAfterLongSilenceInterrupt(t *testing.T) {
+	t.Parallel()
+	missed := 0
+	for _, voice := range []string{"en-us+anika", "en-us+adam", "en+max"} {
+		for _, word := range []string{"Stop.", "No."} {
+			for shift := range 4 {
+				s := newStream(t)
+				s.hear(slices.Concat(quiet(2), spoken(t, voice, "Please tell me a story.", -20), quiet(0.5)))
+				s.detector.SetInterrupting(true)
+				began, _ := s.hear(slices.Concat(quiet(11+0.008*float64(shift)), spoken(t, voice, word, -20), quiet(1)))
+				missed += 1 - min(len(began), 1)
+			}
+		}
+	}
+	assert.LessOrEqual(t, missed, 5, "of 24")
+}
+
+func TestUnknownVoiceMustBeLoudToInterrupt(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[float64]int{-20: 1, -40: 0} {
+		s := newStream(t)
+		s.detector.SetInterrupting(true)
+		began, _ := s.hear(append(quiet(1), append(spoken(t, "en-us", question, level), quiet(1)...)...))
+		assert.Len(t, began, want, "%.0f dB", level)
+	}
 }
 
 // The caller's voice may become softer, as when the telephone is put on a table.
