@@ -102,8 +102,8 @@ func (c *Conversation) awaitsVerdict() bool {
 	return c.cfg.detectsAnswerer() && !c.answer.isPerson && c.answer.lastReported == "" && c.listening.position() < maxVerdictWait
 }
 
-// settleTurnAfterVerdict ends a turn that was kept open until it was known who has answered: the words of a person count, those of a
-// machine do not.
+// settleTurnAfterVerdict ends a turn that was kept open until it was known who has answered. The words of a person count,
+// those of a machine do not.
 func (c *Conversation) settleTurnAfterVerdict(ctx actor.Context) {
 	switch t := &c.listening.turn; {
 	case !t.isKept() || c.listening.speaking || c.awaitsVerdict():

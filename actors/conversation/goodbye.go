@@ -34,7 +34,7 @@ func (c *Conversation) endAfterGoodbye(ctx actor.Context) {
 		return
 	}
 	c.goodbyeSpoken = false
-	if !c.finished && !c.agentPause.active && !c.playback.isPlaying() && c.state.EndsAfterPrompt() {
+	if !c.finished && !c.playback.isPlaying() && c.state.EndsAfterPrompt() {
 		c.dropTurn()
 		c.promptEnded(ctx, pathway.PromptDone{})
 	}

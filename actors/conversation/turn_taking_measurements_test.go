@@ -29,7 +29,7 @@ func measuredVoices() []testspeech.Voice {
 	return testspeech.ReportVoices()
 }
 
-// measuresAll reports whether the figures are those of a report.
+// measuresAll reports whether all voices and situations are measured.
 func measuresAll() bool { return os.Getenv("DIALOGUES") != "" }
 
 // noiseBehindCaller is a noise with a level in dB of full scale.
@@ -61,8 +61,8 @@ func perVoice(t *testing.T, name string, f func(t *testing.T, v testspeech.Voice
 	}
 }
 
-// firstUnlessReport returns the first n values, or all of them in a report.
-func firstUnlessReport[T any](all []T, n int) []T {
+// firstOrAll returns the first n values, or all of them if all situations are measured.
+func firstOrAll[T any](all []T, n int) []T {
 	if measuresAll() {
 		return all
 	}
@@ -88,7 +88,7 @@ func (c *simulatedCall) silentInMinuteOfStory() time.Duration {
 
 func TestNoiseBehindCallerDoesNotSilenceAgent(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
-	for _, n := range firstUnlessReport([]noiseBehindCaller{{"television", -36, televisionWords}, {"babble", -40, ""}, {"white", -30, ""}, {"music", -26, ""}}, 1) {
+	for _, n := range firstOrAll([]noiseBehindCaller{{"television", -36, televisionWords}, {"babble", -40, ""}, {"white", -30, ""}, {"music", -26, ""}}, 1) {
 		var known, unknown time.Duration
 		perVoice(t, n.name, func(t *testing.T, v testspeech.Voice) {
 			runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
@@ -128,7 +128,7 @@ func TestSoundsWithoutCallersSpeechBeginNoTurn(t *testing.T) { //nolint:tparalle
 		noiseBehindCaller
 		most float64 // false turns per minute
 	}
-	for _, c := range firstUnlessReport([]noise{
+	for _, c := range firstOrAll([]noise{
 		{noiseBehindCaller{"keyboard", callerLevel, ""}, 0},
 		{noiseBehindCaller{"cough", callerLevel, ""}, 0},
 		{noiseBehindCaller{"music", callerLevel - 10, ""}, 0},
@@ -162,7 +162,7 @@ func finishedSentences() []string {
 
 func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel // it counts the results of its calls
 	t.Parallel()
-	noises := firstUnlessReport([]noiseBehindCaller{{"no noise", 0, ""}, {"television", callerLevel - 20, televisionWords}, {"white", callerLevel - 20, ""}, {"babble", callerLevel - 20, ""}, {"music", callerLevel - 20, ""}}, 1)
+	noises := firstOrAll([]noiseBehindCaller{{"no noise", 0, ""}, {"television", callerLevel - 20, televisionWords}, {"white", callerLevel - 20, ""}, {"babble", callerLevel - 20, ""}, {"music", callerLevel - 20, ""}}, 1)
 	delays := map[string][]float64{}
 	cut, missed, all := 0, 0, 0
 	for _, n := range noises {
@@ -170,7 +170,7 @@ func TestTurnsEndSoonAfterCallersStopSpeaking(t *testing.T) { //nolint:tparallel
 			runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
 				c.setNoise(n.sound(t), n.words)
 				time.Sleep(3 * time.Second)
-				for _, text := range firstUnlessReport(finishedSentences(), 3) {
+				for _, text := range firstOrAll(finishedSentences(), 3) {
 					begin, end := c.say(v, text)
 					time.Sleep(time.Until(end) + 5*time.Second) // the answer takes a second
 					all++
@@ -229,7 +229,7 @@ func TestPausesWithinSentencesDoNotEndTurns(t *testing.T) { //nolint:tparallel /
 	perVoice(t, "pauses", func(t *testing.T, v testspeech.Voice) {
 		runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
 			time.Sleep(3 * time.Second)
-			for _, s := range firstUnlessReport(pausedSentences(), 3) {
+			for _, s := range firstOrAll(pausedSentences(), 3) {
 				begin, _ := c.say(v, s[0])
 				c.pause(pause)
 				_, end := c.say(v, s[1])
@@ -251,7 +251,7 @@ func TestStopWordsSilenceAgentAtOnce(t *testing.T) { //nolint:tparallel // it co
 	obeyed, all := 0, 0
 	var took []float64
 	perVoice(t, "stop words", func(t *testing.T, v testspeech.Voice) {
-		for _, word := range firstUnlessReport([]string{"Stop.", "Excuse me.", "Wait.", "No.", "Hello?"}, 2) {
+		for _, word := range firstOrAll([]string{"Stop.", "Excuse me.", "Wait.", "No.", "Hello?"}, 2) {
 			runSimulatedCall(t, talkingScript(), func(c *simulatedCall) {
 				c.answer = func(n int) string { return []string{storyText, "Yes?"}[min(n-1, 1)] }
 				time.Sleep(2 * time.Second)

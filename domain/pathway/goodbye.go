@@ -79,18 +79,24 @@ func (w *stepper) continueAfterGoodbye(n *domain.Node, in Utterance) bool {
 	return true
 }
 
-// handleKeyDuringGoodbye continues the conversation at a question by a key that the caller presses during a goodbye. It
-// returns false at other nodes.
+// handleKeyDuringGoodbye continues the conversation at a question or with a realtime engine by a key that the caller presses
+// during a goodbye. It returns false in a conversation with a language model.
 func (w *stepper) handleKeyDuringGoodbye(n *domain.Node, key byte) bool {
-	if !isQuestion(n) {
-		return false
+	switch {
+	case isQuestion(n):
+		w.cancelAnswer()
+		w.s.tries, w.s.enteredKeys, w.s.phase = 0, "", collecting
+		if !w.addKey(n, key) {
+			w.waitForKeys(n)
+		}
+		return true
+	case w.s.realtime:
+		w.cancelAnswer()
+		w.s.bufferedKeys = string(key)
+		w.startRealtime(n)
+		return true
 	}
-	w.cancelAnswer()
-	w.s.tries, w.s.enteredKeys, w.s.phase = 0, "", collecting
-	if !w.addKey(n, key) {
-		w.waitForKeys(n)
-	}
-	return true
+	return false
 }
 
 // handleWordsDuringLastPrompt follows an edge from any node for the caller's words during the prompt of an end node.

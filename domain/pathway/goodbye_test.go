@@ -201,3 +201,25 @@ func TestWordsDuringGoodbyeCountWhileModelSelectsEdge(t *testing.T) {
 	assert.Equal(t, []string{silentGoodbye}, spokenTexts(w.step(pathway.SilenceLimit{})))
 	assert.Equal(t, []string{"Bills."}, spokenTexts(w.step(heard("yes"))))
 }
+
+// A realtime engine goes on when the caller speaks or presses a key during the goodbye after silence. No model is requested.
+func TestCallerContinuesRealtimeConversationDuringGoodbye(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		in   pathway.Input
+		edge string
+	}{"words": {heard("are you there"), ""}, "key": {pathway.Digit{Key: '4'}, ""}, "key with an edge": {pathway.Digit{Key: '1'}, "A person."}} {
+		s, _ := startRealtime(t, realtimeSession(edge("talk", "person", domain.EdgeDTMF, "1")))
+		s, commands := pathway.Step(s, pathway.SilenceLimit{})
+		assert.Equal(t, []string{silentGoodbye}, spokenTexts(commands), name)
+		s, commands = pathway.Step(s, c.in)
+		assert.Contains(t, commands, pathway.StopSpeaking{}, name)
+		if c.edge != "" {
+			assert.Equal(t, []string{c.edge}, spokenTexts(commands), name)
+			continue
+		}
+		assert.IsType(t, pathway.StartRealtime{}, commands[len(commands)-1], name)
+		_, lives := s.RealtimeRound()
+		assert.True(t, lives, name)
+	}
+}

@@ -94,8 +94,8 @@ func (d *Neural) Reject() {
 	}
 }
 
-// SetInterrupting says whether speech that begins now interrupts somebody. A voice in the background must not interrupt, so
-// that speech must be loud then as long as the caller's voice is unknown, and later as loud as that voice.
+// SetInterrupting says whether speech that begins now interrupts somebody. A voice in the background must not interrupt:
+// then an unknown voice must be loud, and rejected speech does not lower the level of a known one.
 func (d *Neural) SetInterrupting(interrupting bool) { d.interrupting = interrupting }
 
 func (d *Neural) addWindow() Edge {
