@@ -152,7 +152,7 @@ func (c *Conversation) receiveInternal(ctx actor.Context) {
 	case promptSynthesized:
 		c.promptSynthesized(ctx, m)
 	case clipPrepared:
-		c.prompts.add(m.request, m.clip)
+		c.prompts.add(m.request, m.utterance)
 	case engineFailed:
 		c.reportEngineFailure(ctx, m)
 	case inputTimeout:

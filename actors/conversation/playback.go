@@ -19,18 +19,19 @@ type playback struct {
 	prompt        pathway.Say // last requested prompt
 	requestedAt   time.Time   // time of the last request; zero: the prompt plays
 	slowest       time.Duration
-	stopSynthesis func()        // cancels the synthesis; nil: none is in progress
-	busy          bool          // a prompt of the pathway is being synthesized or played, or digits are being sent
-	paused        bool          // playing is paused until the caller's words are recognized
-	pausedAt      time.Duration // position of the pause on the media clock
-	realtime      bool          // the playing prompt is an answer of a realtime engine, which tells its text
-	samples       int           // length of the playing clip; of a feed, Len
-	feed          *media.Feed   // audio of the playing prompt in progress; nil: a clip
-	playedTime    time.Duration // how long the prompt has played up to its last pause
-	resumedAt     time.Duration // position at which it began to play, or went on
-	hasPlayed     bool          // a prompt has begun
-	firstAt       time.Duration // position at which the first prompt began
-	endedAt       time.Duration // position at which the last prompt ended
+	stopSynthesis func()             // cancels the synthesis; nil: none is in progress
+	busy          bool               // a prompt of the pathway is being synthesized or played, or digits are being sent
+	paused        bool               // playing is paused until the caller's words are recognized
+	pausedAt      time.Duration      // position of the pause on the media clock
+	realtime      bool               // the playing prompt is an answer of a realtime engine, which tells its text
+	samples       int                // length of the playing clip; of a feed, Len
+	feed          *media.Feed        // audio of the playing prompt in progress; nil: a clip
+	spoken        *speech.SpokenText // where the text is in the audio; nil: unknown
+	playedTime    time.Duration      // how long the prompt has played up to its last pause
+	resumedAt     time.Duration      // position at which it began to play, or went on
+	hasPlayed     bool               // a prompt has begun
+	firstAt       time.Duration      // position at which the first prompt began
+	endedAt       time.Duration      // position at which the last prompt ended
 	outOfBand     outOfBandQueue
 }
 
@@ -68,6 +69,7 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 		p.slowest, p.requestedAt = max(p.slowest, time.Since(requestedAt)), time.Time{}
 	}
 	p.realtime = false
+	p.spoken = utterance.Spoken
 	p.start(utterance.Feed, utterance.Clip)
 	return requestedAt
 }
@@ -75,7 +77,7 @@ func (p *playback) play(utterance speech.Utterance) (requestedAt time.Time) {
 // playRealtime plays an answer of the realtime engine.
 func (p *playback) playRealtime(answer pathway.Say, feed *media.Feed) {
 	p.cancelSynthesis()
-	p.busy, p.prompt, p.realtime = true, answer, true
+	p.busy, p.prompt, p.realtime, p.spoken = true, answer, true, nil
 	p.start(feed, nil)
 }
 
@@ -115,11 +117,15 @@ func (p *playback) resume() {
 	p.player.ContinuePlaying()
 }
 
-// heardPart returns the part of the playing prompt's text that the caller has heard, in proportion to its audio.
+// heardPart returns the part of the playing prompt's text that the caller has heard, in proportion to its audio if the
+// position of the text in the audio is unknown.
 func (p *playback) heardPart(text string) string {
 	played, samples := p.playedTime, p.samples
 	if !p.paused {
 		played += p.player.Position() - p.resumedAt
+	}
+	if p.spoken != nil {
+		return p.spoken.HeardPart(text, int(played.Milliseconds()*8))
 	}
 	if p.feed != nil {
 		samples = p.feed.Len()

@@ -25,8 +25,8 @@ func (c *Conversation) speak(ctx actor.Context, d pathway.Say) {
 	generation := c.input.supersede()
 	c.playback.request()
 	r := c.promptRequest(d.Text, d.Sensitive)
-	if clip, ok := c.prompts.clips[r]; ok {
-		c.play(ctx, speech.Utterance{Clip: clip})
+	if u, ok := c.prompts.complete[r]; ok {
+		c.play(ctx, u)
 		return
 	}
 	c.playback.stopSynthesis = c.prompts.synthesize(ctx, r, generation)
@@ -59,7 +59,7 @@ func (c *Conversation) promptSynthesized(ctx actor.Context, m promptSynthesized)
 		return
 	}
 	if r := c.promptRequest(p.prompt.Text, p.prompt.Sensitive); !r.Secret && m.utterance.Feed == nil {
-		c.prompts.add(r, m.utterance.Clip)
+		c.prompts.add(r, m.utterance)
 	}
 	c.play(ctx, m.utterance)
 }

@@ -103,3 +103,19 @@ func TestHangingSpeechEngineIsReportedAndReplaced(t *testing.T) {
 		assert.Contains(t, s.close(), any(conversation.Fault{Stage: "tts", Code: "engine_slow", Message: "the engine slowly failed", Recovered: true}))
 	})
 }
+
+func TestInterruptedPromptIsHeardUpToTheWordThatWasPlayed(t *testing.T) {
+	actortest.Run(t, func(t *testing.T, sys *actor.ActorSystem) {
+		e := &slowEngine{ended: make(chan string, 4)}
+		s := openWithEngine(t, sys, plainScript("Anna comes to see you. Berta wants to know more about it."), e)
+		s.send(conversation.StartConversation{})
+		time.Sleep(2 * time.Second) // 0.1 s until the first audio, 1 s of the first sentence, 0.2 s of silence, 0.7 s of the second
+		s.send(conversation.MediaEvent{Event: media.Digit{Key: '1'}})
+		synctest.Wait()
+		all := s.close()
+		end, ok := all[len(all)-1].(conversation.FinishReply)
+		require.True(t, ok)
+		require.NotEmpty(t, end.Segments)
+		assert.Equal(t, "Anna comes to see you. Berta wants to know —", end.Segments[0].Text, "seven tenths of the second sentence")
+	})
+}

@@ -10,7 +10,6 @@ import (
 	"github.com/callboard/callboard/actors/mailbox"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 )
 
@@ -30,8 +29,8 @@ type (
 	}
 	// clipPrepared carries a prompt that was synthesized in advance.
 	clipPrepared struct {
-		request speech.Request
-		clip    media.Clip
+		request   speech.Request
+		utterance speech.Utterance
 	}
 )
 
@@ -41,24 +40,24 @@ func (clipPrepared) Control()      {}
 // promptCache caches synthesized prompts and synthesizes likely next prompts in advance.
 type promptCache struct {
 	synthesizer speech.Synthesizer
-	clips       map[speech.Request]media.Clip
+	complete    map[speech.Request]speech.Utterance
 	prepared    map[speech.Request]bool
 }
 
 func newPromptCache(speaker speech.Synthesizer) promptCache {
-	return promptCache{synthesizer: speaker, clips: make(map[speech.Request]media.Clip), prepared: make(map[speech.Request]bool)}
+	return promptCache{synthesizer: speaker, complete: make(map[speech.Request]speech.Utterance), prepared: make(map[speech.Request]bool)}
 }
 
 // add caches a synthesized prompt if the cache has fewer than maxClips.
-func (p *promptCache) add(r speech.Request, clip media.Clip) {
-	if len(p.clips) < maxClips {
-		p.clips[r] = clip
+func (p *promptCache) add(r speech.Request, u speech.Utterance) {
+	if len(p.complete) < maxClips {
+		p.complete[r] = u
 	}
 }
 
 // clear drops the prompts of the previous agent.
 func (p *promptCache) clear() {
-	clear(p.clips)
+	clear(p.complete)
 	clear(p.prepared)
 }
 
@@ -70,15 +69,15 @@ func (p *promptCache) prepare(ctx actor.Context, r speech.Request) {
 	p.prepared[r] = true
 	speaker := p.synthesizer
 	mailbox.RunTask(ctx, synthesisTimeout, func(bound context.Context) any {
-		speak := speaker.Speak
+		speak := speakClip(speaker)
 		if s, ok := speaker.(streamingSynthesizer); ok {
 			speak = s.Prepare
 		}
-		clip, err := synthesizeOnce(bound, speak, r)
+		u, err := synthesizeOnce(bound, speak, r)
 		if err != nil {
 			return nil // the error is reported if the prompt is needed
 		}
-		return clipPrepared{r, clip}
+		return clipPrepared{r, u}
 	})
 }
 
@@ -98,7 +97,7 @@ func (p *promptCache) synthesize(ctx actor.Context, r speech.Request, generation
 // streamingSynthesizer is a synthesizer that delivers audio while it is generated. It reports each engine that fails.
 type streamingSynthesizer interface {
 	StartSpeaking(ctx context.Context, r speech.Request, onFault func(speech.EngineFailure)) (speech.Utterance, error)
-	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
+	Prepare(ctx context.Context, r speech.Request) (speech.Utterance, error)
 }
 
 var _ streamingSynthesizer = (*speech.SynthesizerChain)(nil)
@@ -122,18 +121,25 @@ func synthesizeTwice(ctx context.Context, speaker speech.Synthesizer, r speech.R
 func beginSynthesis(ctx context.Context, speaker speech.Synthesizer, r speech.Request, failed func(speech.EngineFailure)) (u speech.Utterance, err error) {
 	s, streams := speaker.(streamingSynthesizer)
 	if !streams {
-		u.Clip, err = synthesizeOnce(ctx, speaker.Speak, r)
+		return synthesizeOnce(ctx, speakClip(speaker), r)
+	}
+	return synthesizeOnce(ctx, func(ctx context.Context, r speech.Request) (speech.Utterance, error) {
+		return s.StartSpeaking(ctx, r, failed)
+	}, r)
+}
+
+type speakFunc func(ctx context.Context, r speech.Request) (speech.Utterance, error)
+
+// speakClip returns the method Speak as a function that returns a complete utterance.
+func speakClip(s speech.Synthesizer) speakFunc {
+	return func(ctx context.Context, r speech.Request) (u speech.Utterance, err error) {
+		u.Clip, err = s.Speak(ctx, r)
 		return u, err
 	}
-	_, err = synthesizeOnce(ctx, func(ctx context.Context, r speech.Request) (media.Clip, error) {
-		u, err = s.StartSpeaking(ctx, r, failed)
-		return nil, err
-	}, r)
-	return u, err
 }
 
 // synthesizeOnce makes one synthesis attempt within synthesisTimeout. It returns a panic as an error.
-func synthesizeOnce(ctx context.Context, speak func(context.Context, speech.Request) (media.Clip, error), r speech.Request) (clip media.Clip, err error) {
+func synthesizeOnce(ctx context.Context, speak speakFunc, r speech.Request) (u speech.Utterance, err error) {
 	bound, cancel := context.WithTimeout(ctx, synthesisTimeout)
 	defer cancel()
 	defer func() {

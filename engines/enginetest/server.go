@@ -73,7 +73,7 @@ func with(tb testing.TB, start func(http.Handler) *httptest.Server) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/audio/speech", s.speech)
 	mux.HandleFunc("POST /v1/audio/transcriptions", s.transcribe)
-	mux.HandleFunc("POST /v1/text-to-speech/{voice}/stream", s.elevenlabs)
+	mux.HandleFunc("POST /v1/text-to-speech/{voice}/stream/with-timestamps", s.elevenlabs)
 	mux.HandleFunc("GET /v1/listen", s.deepgram)
 	mux.HandleFunc("GET /v1/realtime", s.realtime)
 	mux.HandleFunc("GET /v1/media", s.mediaStream)
@@ -218,8 +218,33 @@ func (s *Server) elevenlabs(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"detail":{"status":"invalid_api_key","message":"Invalid API key"}}`)
 		return
 	}
-	w.Header().Set("Content-Type", "audio/basic")
-	s.stream(w, r, f, MuLawAudio(order.Text), 1600)
+	w.Header().Set("Content-Type", "application/json")
+	lines := timedAudio(order.Text)
+	s.stream(w, r, f, []byte(strings.Join(lines, "")), len(lines[0]))
+}
+
+// timedAudio returns the audio of a text in ElevenLabs' form: a JSON object per line, each with 240 ms of audio and the
+// times of its four letters.
+func timedAudio(text string) (lines []string) {
+	const letters, letterSeconds = 4, 0.06
+	all := MuLawAudio(text)
+	for at := 0; at < len(text); at += letters {
+		piece := text[at:min(at+letters, len(text))]
+		var alignment struct {
+			Characters []string  `json:"characters"`
+			Starts     []float64 `json:"character_start_times_seconds"`
+			Ends       []float64 `json:"character_end_times_seconds"`
+		}
+		for i, c := range piece {
+			alignment.Characters = append(alignment.Characters, string(c))
+			alignment.Starts = append(alignment.Starts, float64(at+i)*letterSeconds)
+			alignment.Ends = append(alignment.Ends, float64(at+i+1)*letterSeconds)
+		}
+		samples := len(all) / len(text)
+		line, _ := json.Marshal(map[string]any{"audio_base64": all[at*samples : (at+len(piece))*samples], "alignment": alignment, "normalized_alignment": alignment})
+		lines = append(lines, string(line)+"\n")
+	}
+	return lines
 }
 
 func (s *Server) transcribe(w http.ResponseWriter, r *http.Request) {

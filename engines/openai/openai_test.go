@@ -186,12 +186,12 @@ func TestElevenLabsRequestFollowsDocumentation(t *testing.T) {
 	assert.Equal(t, enginetest.MuLawAudio("Hello."), got.Bytes(), "as the telephone has it")
 	assert.Greater(t, vad.Level(got.Bytes()), -20.0)
 	r := server.Requests()[0]
-	assert.Equal(t, "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=ulaw_8000", r.Path)
+	assert.Equal(t, "/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream/with-timestamps?output_format=ulaw_8000", r.Path)
 	assert.JSONEq(t, `{"text":"Hello.","model_id":"eleven_flash_v2_5","language_code":"de","voice_settings":{"speed":1.2}}`, string(r.Body))
 	var body map[string]any
 	require.NoError(t, e.StreamSpeech(t.Context(), speech.Request{Text: "Hello.", Voice: "../x", Model: "eleven_multilingual_v2"}, func([]byte) {}))
 	r = server.Requests()[1]
-	assert.Equal(t, "/v1/text-to-speech/..%2Fx/stream?output_format=ulaw_8000", r.Path, "no voice leads elsewhere")
+	assert.Equal(t, "/v1/text-to-speech/..%2Fx/stream/with-timestamps?output_format=ulaw_8000", r.Path, "no voice leads elsewhere")
 	require.NoError(t, json.Unmarshal(r.Body, &body))
 	assert.NotContains(t, body, "language_code", "that model takes none")
 }

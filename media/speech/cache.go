@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/callboard/callboard/media"
@@ -15,6 +16,19 @@ type StreamingSynthesizer interface {
 	// StreamSpeech synthesizes a text and passes its 8 kHz mono µ-law audio to out in pieces of any length. out copies a
 	// piece. StreamSpeech returns after the last piece or with an error, and stops calling out when ctx ends.
 	StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error
+}
+
+// WordTimingSynthesizer is a StreamingSynthesizer that also tells when the words of a text are spoken.
+type WordTimingSynthesizer interface {
+	StreamingSynthesizer
+	// StreamWords is StreamSpeech with a second function, which it calls for each word, in the order of the text.
+	StreamWords(ctx context.Context, r Request, out func(mu []byte), spoken func(WordTime)) error
+}
+
+// WordTime tells that the audio up to a sample speaks the text up to a byte.
+type WordTime struct {
+	TextEnd  int // bytes of the request's text up to the end of a word
+	AudioEnd int // samples up to the end of that word
 }
 
 // ClipStreamer adapts a Synthesizer to the interface StreamingSynthesizer.
@@ -33,7 +47,7 @@ func (w ClipStreamer) StreamSpeech(ctx context.Context, r Request, out func(mu [
 // texts contain names and responses of language models. The audio of secret texts is not cached. Concurrent requests for the same text share one synthesis. The
 // synthesis is cancelled when no request waits for it.
 type Cache struct {
-	engine   StreamingSynthesizer
+	engine   wordTimingFunc
 	maxBytes int
 
 	mu      sync.Mutex
@@ -45,8 +59,19 @@ type Cache struct {
 
 type entry struct {
 	request Request
-	clip    media.Clip
+	speech  cachedSpeech
 }
+
+const wordTimeBytes = 16
+
+// cachedSpeech is the audio of a text. words is empty if the engine does not tell the times of words.
+type cachedSpeech struct {
+	clip  media.Clip
+	words []WordTime
+}
+
+// bytes returns the size in memory.
+func (s cachedSpeech) bytes() int { return len(s.clip) + len(s.words)*wordTimeBytes }
 
 // synthesis is a running synthesis of a text, for which one or several requests wait.
 type synthesis struct {
@@ -54,17 +79,43 @@ type synthesis struct {
 	waiting int // requests
 	cancel  context.CancelFunc
 	done    chan struct{}
-	clip    media.Clip
+	result  cachedSpeech
 	err     error
+
+	mu    sync.Mutex
+	words []WordTime // told so far
+}
+
+func (f *synthesis) addWord(w WordTime) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.words = append(f.words, w)
+}
+
+// wordsAfter returns the words after the first n that the engine has told so far.
+func (f *synthesis) wordsAfter(n int) []WordTime {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.words[n:])
 }
 
 // NewCache returns a cache for the audio of a synthesizer. The cache holds at most most bytes.
 func NewCache(under Synthesizer, most int) *Cache {
-	return newStreamingCache(ClipStreamer{under}, most)
+	return newStreamingCache(withoutWordTimes(ClipStreamer{under}), most)
 }
 
-// newStreamingCache returns a cache for the audio of a StreamingSynthesizer. The cache holds at most most bytes.
-func newStreamingCache(under StreamingSynthesizer, most int) *Cache {
+// wordTimingFunc is the method StreamWords of a WordTimingSynthesizer.
+type wordTimingFunc func(ctx context.Context, r Request, out func(mu []byte), spoken func(WordTime)) error
+
+// withoutWordTimes returns StreamSpeech of an engine that does not tell the times of words.
+func withoutWordTimes(s StreamingSynthesizer) wordTimingFunc {
+	return func(ctx context.Context, r Request, out func(mu []byte), _ func(WordTime)) error {
+		return s.StreamSpeech(ctx, r, out)
+	}
+}
+
+// newStreamingCache returns a cache for the audio of a streaming engine. The cache holds at most most bytes.
+func newStreamingCache(under wordTimingFunc, most int) *Cache {
 	return &Cache{
 		engine: under, maxBytes: most,
 		order: list.New(), entries: make(map[Request]*list.Element), running: make(map[Request]*synthesis),
@@ -73,32 +124,45 @@ func newStreamingCache(under StreamingSynthesizer, most int) *Cache {
 
 // Speak returns the audio from the cache, from a synthesis in progress, or from the engine, in this order.
 func (c *Cache) Speak(ctx context.Context, r Request) (media.Clip, error) {
-	clip, f := c.join(ctx, r)
+	s, err := c.speakWords(ctx, r)
+	return s.clip, err
+}
+
+// speakWords is Speak with the times of words.
+func (c *Cache) speakWords(ctx context.Context, r Request) (cachedSpeech, error) {
+	cached, f := c.join(ctx, r)
 	if f == nil {
-		return clip, nil
+		return cached, nil
 	}
 	defer c.leave(r, f)
 	select {
 	case <-f.done:
-		return f.clip, f.err
+		return f.result, f.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("speech: %w", ctx.Err())
+		return cachedSpeech{}, fmt.Errorf("speech: %w", ctx.Err())
 	}
 }
 
-// StreamSpeech delivers the audio from the same sources as Speak, but in pieces as they arrive.
-func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
-	clip, f := c.join(ctx, r)
+// streamWords delivers audio and times of words from the same sources as Speak, but in pieces as they arrive.
+func (c *Cache) streamWords(ctx context.Context, r Request, out func(mu []byte), spoken func(WordTime)) error {
+	cached, f := c.join(ctx, r)
 	if f == nil {
-		out(clip)
+		for _, w := range cached.words {
+			spoken(w)
+		}
+		out(cached.clip)
 		return nil
 	}
 	defer c.leave(r, f)
-	at := 0
+	at, told := 0, 0
 	for {
 		more, over, err := f.feed.Wait(ctx, at)
 		if err != nil {
 			return fmt.Errorf("speech: %w", err)
+		}
+		for _, w := range f.wordsAfter(told) {
+			spoken(w)
+			told++
 		}
 		if over {
 			break
@@ -112,12 +176,12 @@ func (c *Cache) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)
 
 // join returns the cached audio of a request. If there is none, join returns the synthesis in progress, or starts one,
 // and the caller must call leave.
-func (c *Cache) join(ctx context.Context, r Request) (media.Clip, *synthesis) {
+func (c *Cache) join(ctx context.Context, r Request) (cachedSpeech, *synthesis) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.entries[r]; ok {
 		c.order.MoveToFront(e)
-		return value(e).clip, nil
+		return value(e).speech, nil
 	}
 	f, ok := c.running[r]
 	if !ok {
@@ -128,7 +192,7 @@ func (c *Cache) join(ctx context.Context, r Request) (media.Clip, *synthesis) {
 		go c.synthesize(ctx, r, f)
 	}
 	f.waiting++
-	return nil, f
+	return cachedSpeech{}, f
 }
 
 // leave ends the waiting of one request for a synthesis. The synthesis is cancelled if no other request waits.
@@ -148,38 +212,39 @@ func (c *Cache) synthesize(ctx context.Context, r Request, f *synthesis) {
 	f.err = errors.New("speech: the engine broke")
 	defer func() {
 		if cause := recover(); cause != nil {
-			f.clip, f.err = nil, fmt.Errorf("speech: the engine broke: %v", cause)
+			f.result, f.err = cachedSpeech{}, fmt.Errorf("speech: the engine broke: %v", cause)
 		}
 		c.mu.Lock()
 		if c.running[r] == f {
 			delete(c.running, r)
 		}
 		if f.err == nil && !r.Secret {
-			c.addClip(r, f.clip)
+			c.add(r, f.result)
 		}
 		c.mu.Unlock()
 		f.feed.End()
 		close(f.done)
 	}()
-	if f.err = c.engine.StreamSpeech(ctx, r, f.feed.Write); f.err != nil {
+	if f.err = c.engine(ctx, r, f.feed.Write, f.addWord); f.err != nil {
 		return
 	}
-	f.clip, _, _ = f.feed.Wait(ctx, 0) // all of it, because the synthesis has ended
+	f.result.clip, _, _ = f.feed.Wait(ctx, 0) // all of it, because the synthesis has ended
+	f.result.words = f.wordsAfter(0)
 }
 
-// addClip caches a clip and evicts the least recently used clips beyond the limit. The caller holds the lock.
-func (c *Cache) addClip(r Request, clip media.Clip) {
-	if len(clip) > c.maxBytes || c.entries[r] != nil {
+// add caches the speech and evicts the least recently used entries beyond the limit. The caller holds the lock.
+func (c *Cache) add(r Request, s cachedSpeech) {
+	if s.bytes() > c.maxBytes || c.entries[r] != nil {
 		return
 	}
-	c.entries[r] = c.order.PushFront(&entry{r, clip})
-	c.size += len(clip)
+	c.entries[r] = c.order.PushFront(&entry{r, s})
+	c.size += s.bytes()
 	for c.size > c.maxBytes {
 		last := c.order.Back()
 		old := value(last)
 		c.order.Remove(last)
 		delete(c.entries, old.request)
-		c.size -= len(old.clip)
+		c.size -= old.speech.bytes()
 	}
 }
 

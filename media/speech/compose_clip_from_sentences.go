@@ -111,23 +111,15 @@ func NewSynthesizerChain(cfg Config) (*SynthesizerChain, error) {
 			return nil, err
 		}
 	}
-	v.sentenceCache = newStreamingCache(streamingFunc(v.synthesize), cfg.CacheBytes/2)
+	v.sentenceCache = newStreamingCache(v.synthesize, cfg.CacheBytes/2)
 	v.localCache = NewCache(synthesizerFunc(v.compose), cfg.CacheBytes/2)
 	return v, nil
 }
 
-type (
-	synthesizerFunc func(ctx context.Context, r Request) (media.Clip, error)
-	streamingFunc   func(ctx context.Context, r Request, out func(mu []byte)) error
-)
+type synthesizerFunc func(ctx context.Context, r Request) (media.Clip, error)
 
 // Speak calls f.
 func (f synthesizerFunc) Speak(ctx context.Context, r Request) (media.Clip, error) { return f(ctx, r) }
-
-// StreamSpeech calls f.
-func (f streamingFunc) StreamSpeech(ctx context.Context, r Request, out func(mu []byte)) error {
-	return f(ctx, r, out)
-}
 
 // LocalEngineError returns the reason why no local engine can synthesize text. The error wraps ErrNotInstalled. The
 // result is nil if the local engine works.

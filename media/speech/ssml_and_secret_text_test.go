@@ -65,7 +65,7 @@ func TestEngineThatReadsSSMLGetsOneDocumentAndOthersGetPauses(t *testing.T) {
 					case "stream":
 						u, err = v.StartSpeaking(t.Context(), c.request, f.add)
 					case "prepare":
-						u.Clip, err = v.Prepare(t.Context(), c.request)
+						u, err = v.Prepare(t.Context(), c.request)
 					case "speak":
 						u.Clip, err = v.Speak(t.Context(), c.request)
 					}

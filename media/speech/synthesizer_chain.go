@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,8 +123,9 @@ func newSynthesizerEntry(s NamedSynthesizer) *synthesizerEntry {
 	return &synthesizerEntry{NamedSynthesizer: s}
 }
 
-// synthesize streams the engine's audio to out. It cancels the request if the first audio or later audio is late.
-func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(mu []byte)) error {
+// synthesize streams the engine's audio to out, and the times of words to spoken if the engine tells them. It cancels the
+// request if the first audio or later audio is late.
+func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(mu []byte), spoken func(WordTime)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	late := ErrFirstAudioTimeout
@@ -138,7 +140,11 @@ func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(m
 	if r.SSML {
 		most = maxDocumentSamples
 	}
-	err := s.Engine.StreamSpeech(ctx, r, func(piece []byte) {
+	stream := withoutWordTimes(s.Engine)
+	if w, ok := s.Engine.(WordTimingSynthesizer); ok {
+		stream = w.StreamWords
+	}
+	err := stream(ctx, r, func(piece []byte) {
 		if ctx.Err() != nil || len(piece) == 0 {
 			return
 		}
@@ -151,7 +157,7 @@ func (s *synthesizerEntry) synthesize(ctx context.Context, r Request, out func(m
 		timer.Reset(s.PauseTimeout)
 		mu.Unlock()
 		out(piece)
-	})
+	}, spoken)
 	if cause := context.Cause(ctx); cause != nil {
 		err = cause
 	}
@@ -255,12 +261,12 @@ func (v *SynthesizerChain) localRequest(r Request) Request {
 }
 
 // synthesize streams the audio of the engine that the request names, and counts its success or failure.
-func (v *SynthesizerChain) synthesize(ctx context.Context, r Request, out func(mu []byte)) error {
+func (v *SynthesizerChain) synthesize(ctx context.Context, r Request, out func(mu []byte), spoken func(WordTime)) error {
 	s := v.source(r.Engine)
 	if s == nil {
 		return ClipStreamer{v.local}.StreamSpeech(ctx, r, out)
 	}
-	err := s.synthesize(ctx, r, out)
+	err := s.synthesize(ctx, r, out, spoken)
 	switch {
 	case err == nil:
 		s.recordSuccess()
@@ -272,33 +278,37 @@ func (v *SynthesizerChain) synthesize(ctx context.Context, r Request, out func(m
 
 // Utterance is audio that is complete or still being synthesized.
 type Utterance struct {
-	Clip media.Clip  // complete audio
-	Feed *media.Feed // audio in progress; nil: Clip is complete
-	Stop func()      // cancels the synthesis; never nil
+	Clip   media.Clip  // complete audio
+	Feed   *media.Feed // audio in progress; nil: Clip is complete
+	Stop   func()      // cancels the synthesis; never nil
+	Spoken *SpokenText // where the text is in the audio; nil: unknown
+}
+
+func completeUtterance(clip media.Clip, spoken *SpokenText) Utterance {
+	return Utterance{Clip: clip, Stop: func() {}, Spoken: spoken}
 }
 
 // StartSpeaking synthesizes a text and returns as soon as the first audio exists. The remaining audio follows in the
 // Feed until Stop is called. StartSpeaking calls told for each engine that fails, from any goroutine, also after it has
 // returned.
 func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told func(EngineFailure)) (Utterance, error) {
-	whole := func(clip media.Clip) Utterance { return Utterance{Clip: clip, Stop: func() {}} }
 	r, err := normalizeRequest(r)
 	if err != nil || r.Text == "" {
-		return whole(nil), err
+		return completeUtterance(nil, nil), err
 	}
 	clip, err := v.promptFile(ctx, r)
 	if clip != nil || err != nil {
-		return whole(clip), err
+		return completeUtterance(clip, nil), err
 	}
 	if len(v.chain(r)) == 0 {
 		clip, err = v.localCache.Speak(ctx, local(r))
-		return whole(clip), err
+		return completeUtterance(clip, nil), err
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
-	feed, failed := new(media.Feed), make(chan error, 1)
+	feed, spoken, failed := new(media.Feed), new(SpokenText), make(chan error, 1)
 	go func() {
 		defer feed.End()
-		failed <- (&utteranceStream{chain: v, request: r, feed: feed, report: told}).run(run)
+		failed <- (&utteranceStream{chain: v, request: r, feed: feed, spoken: spoken, report: told}).run(run)
 	}()
 	_, over, err := feed.Wait(ctx, 0)
 	if over {
@@ -306,40 +316,54 @@ func (v *SynthesizerChain) StartSpeaking(ctx context.Context, r Request, told fu
 	}
 	if err != nil {
 		stop()
-		return whole(nil), fmt.Errorf("speech: %w", err)
+		return completeUtterance(nil, nil), fmt.Errorf("speech: %w", err)
 	}
-	return Utterance{Feed: feed, Stop: stop}, nil
+	return Utterance{Feed: feed, Stop: stop, Spoken: spoken}, nil
 }
 
 // Prepare synthesizes a text ahead of time, so that it later plays without delay. It tries the first engine only.
 // After an error the text is synthesized again when it is needed, and an error of that synthesis is reported.
-func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (media.Clip, error) {
+func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (Utterance, error) {
 	r, err := normalizeRequest(r)
 	chain := v.chain(r)
 	if err != nil || r.Text == "" || len(chain) == 0 {
-		return v.Speak(ctx, r)
+		clip, err := v.Speak(ctx, r)
+		return completeUtterance(clip, nil), err
 	}
 	clip, err := v.promptFile(ctx, r)
 	if clip != nil || err != nil {
-		return clip, err
+		return completeUtterance(clip, nil), err
 	}
 	if s, document := v.ssmlRequestFor(r, chain); s != nil {
-		return v.sentenceCache.Speak(ctx, document)
+		clip, err = v.sentenceCache.Speak(ctx, document)
+		return completeUtterance(clip, nil), err
 	}
-	sentences := pausedSentences(r)
-	clips := make([]media.Clip, len(sentences))
+	sentences, spoken := pausedSentences(r), new(SpokenText)
+	spoken.set(sentenceTexts(sentences)...)
+	var joined media.Clip
 	for i, sentence := range sentences {
+		joined = append(joined, silence(sentence.pause)...)
 		if sentence.text == "" {
 			continue // only a pause
 		}
 		one := r
 		one.Text = sentence.text
-		clips[i], err = v.sentenceCache.Speak(ctx, v.requestFor(chain[0], one))
+		cached, err := v.sentenceCache.speakWords(ctx, v.requestFor(chain[0], one))
 		if err != nil {
-			return nil, err
+			return Utterance{}, err
 		}
+		spoken.begin(i, len(joined))
+		for _, w := range cached.words {
+			spoken.addWord(i, w)
+		}
+		if len(joined) == 0 {
+			joined = slices.Clip(cached.clip) // shared with the cache
+		} else {
+			joined = append(joined, cached.clip...)
+		}
+		spoken.finish(i, len(joined))
 	}
-	return joinClips(sentences, clips), nil
+	return completeUtterance(joined, spoken), nil
 }
 
 // local returns the request for the local engine, also if the request names another engine.

@@ -199,9 +199,9 @@ func TestNextSentenceIsSynthesizedDuringPlayback(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "bbbbbbbbbb", fullAudio(t, again))
 		assert.Len(t, x.requests(), 3, "what was said once is remembered")
-		clip, err := v.Prepare(t.Context(), speech.Request{Text: "anna! berta!"})
+		prepared, err := v.Prepare(t.Context(), speech.Request{Text: "anna! berta!"})
 		require.NoError(t, err)
-		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb", fullAudio(t, speech.Utterance{Clip: clip}))
+		assert.Equal(t, "aaaaaaaaaa__bbbbbbbbbb", fullAudio(t, prepared))
 	})
 }
 

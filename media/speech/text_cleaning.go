@@ -86,6 +86,14 @@ func pausedSentences(r Request) []pausedSentence {
 	return out
 }
 
+func sentenceTexts(sentences []pausedSentence) []string {
+	texts := make([]string, len(sentences))
+	for i, s := range sentences {
+		texts[i] = s.text
+	}
+	return texts
+}
+
 // Slug returns the file name of a text in the prompt directory, without ".wav": its words joined by hyphens.
 func Slug(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(clean(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech/text"
@@ -28,6 +29,7 @@ type utteranceStream struct {
 	chain   *SynthesizerChain
 	request Request
 	feed    *media.Feed
+	spoken  *SpokenText
 	report  func(EngineFailure)
 	failed  *synthesizerEntry // engine that failed with the SSML document and is not tried again; nil: none
 }
@@ -36,12 +38,16 @@ type utteranceStream struct {
 // failure of the document, the other engines speak the sentences. An engine that refuses the document as invalid speaks
 // the sentences itself.
 func (u *utteranceStream) run(ctx context.Context) error {
+	sentences := pausedSentences(u.request)
 	s, document := u.chain.ssmlRequestFor(u.request, u.chain.healthyChain(u.request))
 	if s == nil {
-		return u.streamSentences(ctx)
+		return u.streamSentences(ctx, sentences)
 	}
-	err := u.chain.sentenceCache.StreamSpeech(ctx, document, u.feed.Write)
+	u.spoken.set(strings.Join(sentenceTexts(sentences), " "))
+	u.spoken.begin(0, 0)
+	err := u.chain.sentenceCache.streamWords(ctx, document, u.feed.Write, func(WordTime) {}) // the times count the elements too
 	if err == nil || ctx.Err() != nil {
+		u.spoken.finish(0, u.feed.Len())
 		return err
 	}
 	if !errors.Is(err, ErrRequestInvalid) {
@@ -53,7 +59,7 @@ func (u *utteranceStream) run(ctx context.Context) error {
 		return err
 	}
 	u.discardAfterFailure(0)
-	return u.streamSentences(ctx)
+	return u.streamSentences(ctx, sentences)
 }
 
 // engines returns the engines to try for a request.
@@ -70,8 +76,8 @@ func (u *utteranceStream) discardAfterFailure(n int) {
 
 // streamSentences writes the audio of all sentences. It synthesizes the next sentence in advance, except for a secret
 // text, which must not be cached.
-func (u *utteranceStream) streamSentences(ctx context.Context) (first error) {
-	sentences := pausedSentences(u.request)
+func (u *utteranceStream) streamSentences(ctx context.Context, sentences []pausedSentence) (first error) {
+	u.spoken.set(sentenceTexts(sentences)...)
 	for i, sentence := range sentences {
 		if i+1 < len(sentences) && sentences[i+1].text != "" && !u.request.Secret {
 			u.synthesizeAhead(ctx, sentences[i+1].text)
@@ -80,7 +86,7 @@ func (u *utteranceStream) streamSentences(ctx context.Context) (first error) {
 			u.feed.Write(silence(sentence.pause))
 			sentence.pause = 0
 		}
-		if err := u.streamSentence(ctx, sentence); err != nil && first == nil {
+		if err := u.streamSentence(ctx, i, sentence); err != nil && first == nil {
 			first = err
 		}
 		if ctx.Err() != nil {
@@ -106,7 +112,7 @@ func (u *utteranceStream) synthesizeAhead(ctx context.Context, sentence string) 
 // streamSentence writes one sentence to the feed. If an engine fails within the sentence, the audio that was not
 // played yet is removed, and the next engine speaks the sentence from its beginning. The pause before the sentence is
 // written together with its first audio.
-func (u *utteranceStream) streamSentence(ctx context.Context, sentence pausedSentence) (err error) {
+func (u *utteranceStream) streamSentence(ctx context.Context, index int, sentence pausedSentence) (err error) {
 	if sentence.text == "" {
 		u.feed.Write(silence(sentence.pause))
 		return nil
@@ -116,13 +122,19 @@ func (u *utteranceStream) streamSentence(ctx context.Context, sentence pausedSen
 	tries := u.engines(r)
 	for i, s := range tries {
 		begin := u.feed.Len()
+		u.spoken.begin(index, begin+len(silence(sentence.pause)))
 		out := func(mu []byte) {
 			if u.feed.Len() == begin && len(mu) > 0 {
 				u.feed.Write(silence(sentence.pause))
 			}
 			u.feed.Write(mu)
 		}
-		if err = u.chain.sentenceCache.StreamSpeech(ctx, u.chain.requestFor(s, r), out); err == nil || ctx.Err() != nil {
+		err = u.chain.sentenceCache.streamWords(ctx, u.chain.requestFor(s, r), out, func(w WordTime) { u.spoken.addWord(index, w) })
+		if err == nil {
+			u.spoken.finish(index, u.feed.Len())
+			return nil
+		}
+		if ctx.Err() != nil {
 			return err
 		}
 		name := LocalVoice
@@ -131,6 +143,7 @@ func (u *utteranceStream) streamSentence(ctx context.Context, sentence pausedSen
 		}
 		u.report(EngineFailure{Engine: name, Err: err, Recovered: i+1 < len(tries)})
 		u.discardAfterFailure(begin)
+		u.spoken.discard(index)
 	}
 	return err
 }

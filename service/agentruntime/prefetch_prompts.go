@@ -7,7 +7,6 @@ import (
 	"github.com/callboard/callboard/actors/conversation"
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/domain/pathway"
-	"github.com/callboard/callboard/media"
 	"github.com/callboard/callboard/media/speech"
 )
 
@@ -19,8 +18,10 @@ const (
 
 // preparer is a synthesizer that can synthesize a text in advance and cache its audio.
 type preparer interface {
-	Prepare(ctx context.Context, r speech.Request) (media.Clip, error)
+	Prepare(ctx context.Context, r speech.Request) (speech.Utterance, error)
 }
+
+var _ preparer = (*speech.SynthesizerChain)(nil)
 
 // PrefetchPrompts synthesizes the fixed texts of a script before the first call of a campaign. Errors are ignored,
 // because a call synthesizes missing texts itself.
