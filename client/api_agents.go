@@ -753,7 +753,7 @@ type TurnTakingUpdate struct {
 	EndOfCompleteTurnMs Optional[int64] `json:"end_of_complete_turn_ms,omitzero"`
 	// Silence that ends the turn after the beginning of a sentence, such as I would like to, or of a number that is spoken in groups; at least end_of_turn_ms. 0: 1500.
 	EndOfIncompleteTurnMs Optional[int64] `json:"end_of_incomplete_turn_ms,omitzero"`
-	// Silence that ends the caller's turn. 0: 500, for a realtime engine its own default.
+	// Silence that ends the caller's turn. 0: 450, for a realtime engine its own default.
 	EndOfTurnMs Optional[int64] `json:"end_of_turn_ms,omitzero"`
 	// The caller's speech interrupts the agent.
 	Interruptible Optional[bool] `json:"interruptible,omitzero"`

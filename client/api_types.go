@@ -1541,7 +1541,7 @@ type NewTurnTaking struct {
 	EndOfCompleteTurnMs *int64 `json:"end_of_complete_turn_ms,omitempty"`
 	// Silence that ends the turn after the beginning of a sentence, such as I would like to, or of a number that is spoken in groups; at least end_of_turn_ms. 0: 1500.
 	EndOfIncompleteTurnMs *int64 `json:"end_of_incomplete_turn_ms,omitempty"`
-	// Silence that ends the caller's turn. 0: 500, for a realtime engine its own default.
+	// Silence that ends the caller's turn. 0: 450, for a realtime engine its own default.
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
 	// The caller's speech interrupts the agent.
 	Interruptible *bool `json:"interruptible,omitempty"`
@@ -2417,7 +2417,7 @@ type TurnTaking struct {
 	EndOfCompleteTurnMs *int64 `json:"end_of_complete_turn_ms,omitempty"`
 	// Silence that ends the turn after the beginning of a sentence or number. Default: 1500.
 	EndOfIncompleteTurnMs *int64 `json:"end_of_incomplete_turn_ms,omitempty"`
-	// Silence that ends the caller's turn. Default: 500.
+	// Silence that ends the caller's turn. Default: 450.
 	EndOfTurnMs *int64 `json:"end_of_turn_ms,omitempty"`
 	// true if the caller's speech interrupts the agent.
 	Interruptible *bool `json:"interruptible,omitempty"`

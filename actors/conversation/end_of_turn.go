@@ -15,7 +15,7 @@ import (
 
 // Defaults of the turn-taking settings: the silence in milliseconds after which the caller's turn ends.
 const (
-	defaultEndOfTurn           = 500
+	defaultEndOfTurn           = 450
 	defaultEndOfCompleteTurn   = 250  // after a complete short answer
 	defaultEndOfIncompleteTurn = 1500 // after the beginning of a sentence
 )

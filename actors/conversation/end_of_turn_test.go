@@ -77,8 +77,8 @@ func TestTurnEndsByWords(t *testing.T) {
 		want           time.Duration
 	}{
 		"complete answer":                      {converseScript(), "a real person", "a real person", 356 * time.Millisecond},
-		"other words":                          {converseScript(), "where is my order", "where is my order", 600 * time.Millisecond},
-		"no words known":                       {converseScript(), "", "where is my order", 600 * time.Millisecond},
+		"other words":                          {converseScript(), "where is my order", "where is my order", 550 * time.Millisecond},
+		"no words known":                       {converseScript(), "", "where is my order", 550 * time.Millisecond},
 		"beginning of a sentence":              {converseScript(), "I would like to", "I would like to", 1600 * time.Millisecond},
 		"beginning of a sentence, known late":  {converseScript(), "", "I would like to", 1500 * time.Millisecond},
 		"beginning of a number":                {converseScript(), "my number is 202 555", "my number is 202 555", 1600 * time.Millisecond},

@@ -35,7 +35,7 @@ type NewRealtime struct {
 type NewTurnTaking struct {
 	Interruptible         *bool `json:"interruptible,omitempty" default:"true" doc:"The caller's speech interrupts the agent."`
 	InterruptionWords     int   `json:"interruption_words,omitempty" minimum:"0" maximum:"10" doc:"Number of words that count as an interruption. 0: 2."`
-	EndOfTurnMs           int   `json:"end_of_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"Silence that ends the caller's turn. 0: 500, for a realtime engine its own default."`
+	EndOfTurnMs           int   `json:"end_of_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"Silence that ends the caller's turn. 0: 450, for a realtime engine its own default."`
 	EndOfCompleteTurnMs   int   `json:"end_of_complete_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"Silence that ends the turn after a complete short answer, such as an expected phrase, if the engine recognizes words while the caller speaks; at most end_of_turn_ms. 0: 250."`
 	EndOfIncompleteTurnMs int   `json:"end_of_incomplete_turn_ms,omitempty" minimum:"0" maximum:"5000" doc:"Silence that ends the turn after the beginning of a sentence, such as I would like to, or of a number that is spoken in groups; at least end_of_turn_ms. 0: 1500."`
 }
