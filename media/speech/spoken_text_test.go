@@ -18,7 +18,7 @@ import (
 type measuredEngine struct{}
 
 func (e measuredEngine) StreamSpeech(_ context.Context, r speech.Request, out func(mu []byte)) error {
-	for range strings.Fields(r.Text) {
+	for range strings.FieldsSeq(r.Text) {
 		out(make([]byte, 8000))
 	}
 	return nil

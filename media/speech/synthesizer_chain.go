@@ -327,8 +327,8 @@ func (v *SynthesizerChain) Prepare(ctx context.Context, r Request) (Utterance, e
 	r, err := normalizeRequest(r)
 	chain := v.chain(r)
 	if err != nil || r.Text == "" || len(chain) == 0 {
-		clip, err := v.Speak(ctx, r)
-		return completeUtterance(clip, nil), err
+		clip, errSpeak := v.Speak(ctx, r)
+		return completeUtterance(clip, nil), errSpeak
 	}
 	clip, err := v.promptFile(ctx, r)
 	if clip != nil || err != nil {
