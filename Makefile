@@ -147,7 +147,7 @@ NIGHTLY_TESTS := $(call any_of,\
 NIGHTLY_PACKAGES := ./domain/calendar ./domain/simulation ./actors/campaign/modeltest ./cmd/callboard
 NIGHTLY_ONLY_PACKAGES := ./actors/call ./actors/campaign/modeltest ./cmd/callboard
 
-.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues noises nightly chaos faults netem screenshots pictures openapi postman client deb check tools clean
+.PHONY: help run build test lint fmt bench bench-compare bench-cluster bench-parts profile e2e fuzz attack soak dialogues noises nightly chaos faults netem screenshots pictures dashboard-assets openapi postman client deb check tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -181,7 +181,7 @@ test: tools ## run all tests with the race detector, against SIPp, baresip, Kama
 	  .ci/count $$status "$$dir/long" "$$dir/all" "$$dir/opus"
 
 lint: ## run the linters, check the formatting, check names and sentences
-	.ci/plain code adr
+	.ci/plain code adr pages
 	CGO_ENABLED=0 $(LINTER) run
 
 fmt: ## format all Go files
@@ -285,6 +285,9 @@ nightly: tools ## run the long tests: all hours of two years in all time zones, 
 SCREENSHOTS ?= bin/screenshots
 screenshots: tools ## take screenshots of all dashboard pages in both themes into SCREENSHOTS (about a minute)
 	@mkdir -p '$(SCREENSHOTS)' && SCREENSHOTS='$(abspath $(SCREENSHOTS))' go test -count=1 -run '^TestCampaignIsCreatedAndMonitoredInBrowser$$' ./cmd/callboard
+
+dashboard-assets: ## refresh the files of others in httpapi/dashboard/assets from npm
+	@node .ci/dashboard-assets.mjs
 
 pictures: tools ## take the screenshots of the README into docs/img (about a minute)
 	@PICTURES='$(CURDIR)/docs/img' go test -count=1 -run '^TestDemoPlaysOnceAndItsDataSurvivesRestarts$$' ./cmd/callboard

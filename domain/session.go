@@ -19,6 +19,8 @@ type Session struct {
 	IP         string    `json:"ip"`
 	UserAgent  string    `json:"user_agent"`
 	SeenAt     time.Time `json:"seen_at"`
+	// Shows is the environment that the dashboard shows in this session. Empty: that of the user.
+	Shows Environment `json:"shows,omitempty"`
 	// OperatorSince is the OperatorSince of the sign-in link that opened the session.
 	OperatorSince *time.Time `json:"operator_since,omitempty"`
 }
@@ -43,6 +45,15 @@ func (s *Session) ExpiresAt() time.Time {
 
 // IsOperator reports whether the session has operator rights: its user is an operator and signed in as an operator.
 func (s *Session) IsOperator(u *User) bool { return u.Operator && u.isSameOperator(s.OperatorSince) }
+
+// EnvironmentFor returns the environment in which the session acts. A user of the test environment cannot leave it, because
+// a test key may have created the user.
+func (s *Session) EnvironmentFor(u *User) Environment {
+	if u.Environment == Test || s.Shows == "" {
+		return u.Environment
+	}
+	return s.Shows
+}
 
 // IsFresh reports whether the user signed in recently enough to create credentials.
 func (s *Session) IsFresh(now time.Time) bool { return now.Before(s.CreatedAt.Add(SessionFreshTime)) }

@@ -61,7 +61,7 @@ func (d *testServer) operatorPageRequests() (all []pageRequest) {
 			case !strings.Contains(r.Path, ":verb") && verb != "drain":
 			case strings.Contains(r.Path, ":verb") && of != strings.Contains("test pause resume delete", verb):
 			default:
-				all = append(all, pageRequest{r.Method, strings.NewReplacer(":id", rule, ":verb", verb).Replace(r.Path), false})
+				all = append(all, pageRequest{r.Method, strings.NewReplacer(":id", rule, ":verb", verb).Replace(r.Path), false, false})
 			}
 		}
 	}
@@ -156,7 +156,7 @@ func TestOperatorRightsApplyOnOperatorPageOnly(t *testing.T) {
 	_ = d.takeAuditEntries()
 	for _, verb := range []string{"dialling-stop", "dialling-resume", "drain", "undrain"} {
 		assert.Equal(t, 403, b.send("POST", "/operator/"+verb, nil, "Origin", "https://evil.example.com").Status, "the form comes from another site")
-		assert.Equal(t, 303, b.send("POST", "/operator/"+verb, url.Values{"reason": {"a complaint"}}).Status)
+		assert.Equal(t, 303, b.send("POST", "/operator/"+verb, url.Values{"reason": {"a complaint"}, "confirmed": {"yes"}}).Status)
 	}
 	assert.Equal(t, []any{"stop a complaint by " + user, "resume by " + user, "drain by " + user, "undrain by " + user}, d.arguments)
 	acts := strings.Join(d.takeAuditEntries(), "\n")
@@ -180,11 +180,11 @@ func TestOperatorRightsApplyOnOperatorPageOnly(t *testing.T) {
 	refused := b.send("POST", path+"/test", nil)
 	assert.Equal(t, 502, refused.Status)
 	assert.Contains(t, string(refused.Body), "ops@example.com: no", "the message names the refused e-mail address")
-	require.Equal(t, 303, b.send("POST", path+"/delete", nil).Status)
+	require.Equal(t, 303, b.send("POST", path+"/delete", url.Values{"confirmed": {"yes"}}).Status)
 	d.must(404, "GET", "/v1/alert-rules/"+rule["id"].(string), "operator", nil)
 
 	d.callerIDs = nil
-	campaign := b.send("POST", "/campaigns", url.Values{"name": {"spring"}, "agent_id": {agent}, "calls_per_minute": {"30"}})
+	campaign := b.send("POST", "/campaigns", url.Values{"name": {"spring"}, "agent_id": {agent}, "pacing.calls_per_minute": {"30"}})
 	assert.Equal(t, 422, campaign.Status, "other pages refuse fields that need an operator key: %s", campaign.Body)
 }
 
@@ -200,5 +200,5 @@ func TestOperatorPageHasRateLimitSeparateFromWorkspace(t *testing.T) {
 	require.Equal(t, 429, plain.send("GET", "/", nil).Status)
 	require.Equal(t, 429, plain.send("GET", "/operator", nil).Status, "a user without the operator permission uses the common rate limit")
 	assert.Equal(t, 200, b.send("GET", "/operator", nil).Status)
-	assert.Equal(t, 303, b.send("POST", "/operator/dialling-stop", nil).Status)
+	assert.Equal(t, 303, b.send("POST", "/operator/dialling-stop", url.Values{"confirmed": {"yes"}}).Status)
 }

@@ -17,15 +17,15 @@ func TestDashboardCreatesWebhooksAndClientsWithSecretShownOnce(t *testing.T) {
 	b, user := d.signedIn("admin")
 	viewer, _ := d.signedIn("viewer")
 	for path, form := range map[string]url.Values{
-		"/webhooks":       {"url": {"https://example.com/hook"}, "events": {"call.*, campaign.completed"}},
-		"/access/clients": {"name": {"CRM <b>"}, "scopes": {"calls:read"}, "redirect_uris": {"https://crm.example.com/cb\r\nhttps://crm.example.com/other"}},
+		"/webhooks":   {"url": {"https://example.com/hook"}, "events": {"call.*\r\ncampaign.completed"}},
+		"/oauth-apps": {"name": {"CRM <b>"}, "scopes": {"calls:read"}, "redirect_uris": {"https://crm.example.com/cb\r\nhttps://crm.example.com/other"}},
 	} {
 		assert.Equal(t, 403, viewer.send("POST", path, form).Status, path)
 		made := b.send("POST", path, form)
 		require.Equal(t, 200, made.Status, "%s: %s", path, made.Body)
-		secret := regexp.MustCompile(`<dt>(?:client )?secret</dt><dd><code>([^<]{8,})</code>`).FindStringSubmatch(string(made.Body))
+		secret := regexp.MustCompile(`<dt>(?:Client secret|Secret)</dt><dd><span class="copy"><code>([^<]{8,})</code>`).FindStringSubmatch(string(made.Body))
 		require.NotNil(t, secret, "%s", made.Body)
-		assert.NotContains(t, string(b.send("GET", "/"+regexp.MustCompile(`^/(\w+)`).FindStringSubmatch(path)[1], nil).Body), secret[1])
+		assert.NotContains(t, string(b.send("GET", "/"+regexp.MustCompile(`^/([\w-]+)`).FindStringSubmatch(path)[1], nil).Body), secret[1])
 	}
 	hook := d.must(200, "GET", "/v1/webhooks", "operator", nil).json(t)["data"].([]any)[0].(map[string]any)
 	assert.Equal(t, []any{"https://example.com/hook", []any{"call.*", "campaign.completed"}}, []any{hook["url"], hook["events"]})

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -49,6 +50,9 @@ func (s *Server) respondError(c *fiber.Ctx, err error) error {
 // limit, but a client over the limit also gets e.
 func (s *Server) respondUnmatchedRoute(c *fiber.Ctx, status int, e *domain.Error) error {
 	_ = s.access.CountUnmatchedRoute(c) // sets the headers of the rate limit
+	if status == http.StatusNotFound && c.Method() == http.MethodGet && !strings.HasPrefix(c.Path(), "/v1/") && strings.Contains(c.Get(fiber.HeaderAccept), fiber.MIMETextHTML) {
+		return s.respondNotFoundPage(c)
+	}
 	return s.RespondError(c, &router.Failure{Status: status, RequestID: router.RequestID(c), Err: e})
 }
 

@@ -229,7 +229,7 @@ func (f *fakeServices) services() httpapi.Services {
 		Access: middleware.Services{
 			Keys: f, OAuth: f, Sessions: f, Origins: f, Workspaces: f, Audit: f, Drain: f, RateWindows: &f.windows,
 		},
-		SigningKeys: f, Numbers: f, Replies: f, Cluster: cluster.Services{Load: f, AlertSearch: f, Workspaces: f, Idempotency: f}, Health: f,
+		SigningKeys: f, Numbers: f, Replies: f, Cluster: cluster.Services{Load: f, AlertSearch: f, Workspaces: f, Idempotency: f}, Health: f, Sessions: f,
 	}
 }
 

@@ -220,3 +220,14 @@ func (f *fakeServices) RevokeGrant(_ context.Context, _ *domain.OAuthClient, id 
 	f.refused[id] = true
 	return nil
 }
+
+func (f *fakeServices) SwitchEnvironment(_ context.Context, _ *domain.User, id string, env domain.Environment) error {
+	s, err := f.sessions.get(id)
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s.Shows = env
+	return nil
+}

@@ -63,7 +63,7 @@ func (d *testServer) signIn(user string) *browser {
 	require.NoError(d.t, err)
 	b := &browser{d: d}
 	r := b.send("POST", "/sign-in", url.Values{"token": {at.Query().Get("token")}})
-	require.Equal(d.t, 200, r.Status, "%s", r.Body)
+	require.Equal(d.t, 303, r.Status, "%s", r.Body)
 	b.cookie, _, _ = strings.Cut(r.Header.Get("Set-Cookie"), ";")
 	return b
 }
@@ -309,7 +309,7 @@ func TestSignInLinkIsRedeemedOnceByButton(t *testing.T) {
 	}
 	assert.Equal(t, 403, b.send("POST", "/sign-in", token, "Origin", "https://evil.example.com").Status)
 	r := b.send("POST", "/sign-in", token, "X-Forwarded-For", addressNo(1))
-	assert.Equal(t, 200, r.Status)
+	assert.Equal(t, []any{303, "/"}, []any{r.Status, r.Header.Get("Location")})
 	set := r.Header.Get("Set-Cookie")
 	for _, want := range []string{"__Host-callboard=", "path=/", "HttpOnly", "secure", "SameSite=Lax"} {
 		assert.Contains(t, set, want)

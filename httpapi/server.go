@@ -48,6 +48,8 @@ type Server struct {
 	end      context.CancelFunc
 	closed   atomic.Bool // the server accepts no connections
 	stopped  atomic.Bool // requests on open connections are refused
+
+	respondNotFoundPage fiber.Handler // answers browsers that open an unknown address
 }
 
 // bodyWorkspaces implements router.Workspaces, the data that request bodies are validated against.
@@ -141,7 +143,7 @@ func (s *Server) registerRoutes() {
 	events.Register(s.Router, s.services.Events)
 	s.registerHealth()
 	s.registerDocument()
-	dashboard.Register(s.Router, dashboard.Config{Access: s.access, ServeAPI: s.serve, BeginExchange: s.beginExchange})
+	s.respondNotFoundPage = dashboard.Register(s.Router, dashboard.Config{Access: s.access, Sessions: s.services.Sessions, ServeAPI: s.serve, BeginExchange: s.beginExchange})
 }
 
 // Serve serves requests until Shutdown. If Config has a certificate, Serve uses TLS on the listener.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/callboard/callboard/domain"
 	"github.com/callboard/callboard/httpapi/cluster"
+	"github.com/callboard/callboard/httpapi/dashboard"
 	"github.com/callboard/callboard/httpapi/live"
 	"github.com/callboard/callboard/httpapi/middleware"
 	"github.com/callboard/callboard/httpapi/oauth"
@@ -48,6 +49,7 @@ type Services struct {
 	Replies     middleware.Replies // nil: the Idempotency-Key header has no effect
 	Cluster     cluster.Services
 	Health      Health
+	Sessions    dashboard.Sessions
 }
 
 // Numbers returns the caller IDs of workspaces.

@@ -73,7 +73,7 @@ func BenchmarkDashboard(b *testing.B) {
 		took = time.Since(began)
 		require.NoError(b, err)
 		require.NoError(b, res.Body.Close())
-		require.Equal(b, http.StatusOK, res.StatusCode, "%s: %s", path, text)
+		require.Less(b, res.StatusCode, http.StatusBadRequest, "%s: %s", path, text)
 		if set := res.Header.Get("Set-Cookie"); set != "" {
 			cookie, _, _ = strings.Cut(set, ";")
 		}
@@ -85,8 +85,8 @@ func BenchmarkDashboard(b *testing.B) {
 	for _, path := range []string{
 		"/", "/campaigns", "/campaigns/new", "/campaigns/" + campaign, "/campaigns/" + campaign + "/decisions", "/campaigns/" + campaign + "/rehearsal",
 		"/calls", "/calls?status=active", "/calls?campaign_id=" + campaign, "/calls/" + call, "/agents", "/agents/" + agent, "/pathways/" + pathway, "/pathways/" + pathway + "/edit",
-		"/pathways/" + pathway + "/try", "/numbers", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/messages?with=%2B12025550123", "/webhooks",
-		"/usage", "/access", "/settings", "/audit", "/operator",
+		"/pathways/" + pathway + "/try", "/numbers", "/trunks", "/appointments", "/appointments/list", "/appointments/new?provider=" + provider, "/messages", "/messages?with=%2B12025550123", "/webhooks",
+		"/usage", "/keys", "/team", "/settings", "/audit", "/operator",
 	} {
 		var all []time.Duration
 		size := 0

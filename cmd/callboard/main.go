@@ -53,7 +53,7 @@ func rootCommand(stop context.CancelFunc) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), usageCommand(), openapiCommand(), chatCommand(), pathwayTestCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
+	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), openCommand(), versionCommand(), usageCommand(), openapiCommand(), chatCommand(), pathwayTestCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
 	root.AddCommand(apiCommands()...)
 	cli.WrapUsageErrors(root)
 	return root

@@ -34,10 +34,61 @@ type problem struct {
 	Message   string
 	Param     string
 	RequestID string
-	Details   []struct{ Param, Message string }
+	Details   []problemDetail
 }
 
+// problemDetail is one fault of a request, with the parameter that it concerns.
+type problemDetail struct{ Param, Message string }
+
 func (p *problem) Error() string { return p.Message }
+
+// all returns the faults of the request.
+func (p *problem) all() []problemDetail {
+	if len(p.Details) > 0 {
+		return p.Details
+	}
+	return []problemDetail{{p.Param, p.Message}}
+}
+
+// withoutFields returns the problem as the page of a form shows it above the fields, which have messages of their own.
+func (p *problem) withoutFields(others []string) *problem {
+	c := *p
+	c.Param, c.Details = "", nil
+	if len(others) == 0 {
+		others = []string{"Please correct the marked fields."}
+	}
+	c.Message = others[0]
+	for _, o := range others {
+		c.Details = append(c.Details, problemDetail{Message: o})
+	}
+	return &c
+}
+
+// messagesWithout returns the messages of all faults except those whose parameters are shown elsewhere.
+func (p *problem) messagesWithout(shown map[string]bool) (all []string) {
+	for _, d := range p.all() {
+		if !shown[d.Param] || d.Param == "" {
+			all = append(all, sentenceFor(d.Message, d.Param, paramLabel(d.Param)))
+		}
+	}
+	return all
+}
+
+// Text returns the message that the page shows first.
+func (p *problem) Text() string {
+	if all := p.messagesWithout(nil); len(all) > 0 {
+		return all[0]
+	}
+	return p.Message
+}
+
+// Others returns the messages of the other faults.
+func (p *problem) Others() []string {
+	if all := p.messagesWithout(nil); len(all) > 1 {
+		return all[1:]
+	}
+	return nil
+}
 
 // get requests the resource at an API path.
 func (r *Request) get(path string) (object, error) {
@@ -67,7 +118,11 @@ func (r *Request) pageOf(cursor, path, here string, filters ...string) (resource
 		q.Set("cursor", at)
 	}
 	var l resourceList
-	if err := r.callAPI(http.MethodGet, path+"?"+q.Encode(), nil, &l); err != nil {
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	if err := r.callAPI(http.MethodGet, path+separator+q.Encode(), nil, &l); err != nil {
 		return l, err
 	}
 	if at != "" {
@@ -139,6 +194,7 @@ func (r *Request) callAPI(method, path string, body, into any) error {
 			content = bytes.NewReader(text)
 		}
 		err := decodeResult(r.API(method, path, kind, idempotencyKey, content))(into)
+		r.localize(into)
 		var p *problem
 		if idempotencyKey == "" || !errors.As(err, &p) || p.Code != "idempotency_conflict" || pause == maxRepeatDelay {
 			return err
@@ -147,6 +203,26 @@ func (r *Request) callAPI(method, path string, body, into any) error {
 			return err
 		}
 	}
+}
+
+// localize sets the time zone of the times in a response to that of the visitor.
+func (r *Request) localize(response any) {
+	switch v := response.(type) {
+	case *object:
+		setTimeZones(*v, r.zone())
+	case *resourceList:
+		for _, o := range slices.Concat(v.Data, v.Logs) {
+			setTimeZones(o, r.zone())
+		}
+	}
+}
+
+// zone returns the time zone of the visitor.
+func (r *Request) zone() *time.Location {
+	if r.Visitor.Zone == nil {
+		return time.UTC
+	}
+	return r.Visitor.Zone
 }
 
 // waitToRepeat waits for the given time. It returns false if the browser disconnects or its request ends meanwhile.
@@ -206,7 +282,7 @@ func decodeResult(status int, answer []byte) func(into any) error {
 		}
 		p := &problem{Status: status, Code: e.Error.Code, Message: e.Error.Message, Param: e.Error.Param, RequestID: e.Error.RequestID}
 		for _, d := range e.Error.Details {
-			p.Details = append(p.Details, struct{ Param, Message string }(d))
+			p.Details = append(p.Details, problemDetail(d))
 		}
 		return p
 	}
@@ -248,6 +324,35 @@ func numbersToFloat(v any) any {
 		}
 	}
 	return v
+}
+
+// nameOf returns the name of the resource with an ID, or the ID if the user cannot see the resource. api is the API's list
+// of such resources.
+func (r *Request) nameOf(api, id string) string {
+	if id == "" {
+		return ""
+	}
+	path := api + "/" + id
+	if name, ok := r.names[path]; ok {
+		return name
+	}
+	name := short(id)
+	if o, err := r.get(path); err == nil && text(o, "name") != "" {
+		name = text(o, "name")
+	}
+	if r.names == nil {
+		r.names = map[string]string{}
+	}
+	r.names[path] = name
+	return name
+}
+
+// nameCell returns a cell with the name of a resource and a link to its page.
+func (r *Request) nameCell(api, page, id string) cell {
+	if id == "" {
+		return cell{}
+	}
+	return cell{Text: r.nameOf(api, id), Link: page + "/" + id}
 }
 
 // isNotVisible reports whether an error means that a page has nothing to show: the resource does not exist, is not

@@ -171,6 +171,9 @@ func changeAppointment(r *Request) (view, error) {
 	switch r.Verb {
 	case "confirm":
 	case "cancel":
+		if q := (confirmation{Title: "Cancel the appointment?", Text: "The time becomes free again. Reminders are not sent.", Button: "Cancel appointment", Danger: true}); !r.isConfirmed(q) {
+			return r.confirm(q)
+		}
 		if reason := r.Form.Get("reason"); reason != "" {
 			body["reason"] = reason
 		}

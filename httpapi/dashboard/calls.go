@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,17 @@ func callsPage(r *Request) (view, error) {
 			poll.Set(name, v)
 		}
 	}
-	return view{name: "calls", title: "Calls", data: object{"list": l, "query": r.Query, "poll": "/calls?" + poll.Encode()}}, err
+	if err != nil {
+		return view{}, err
+	}
+	agents, err := r.first("/v1/agents")
+	if err != nil && !isNotVisible(err) {
+		return view{}, err
+	}
+	return view{name: "calls", title: "Calls", data: object{
+		"list": l, "calls": r.callRows(l.Data), "query": r.Query, "poll": "/calls?" + poll.Encode(), "agents": agents.Data,
+		"campaign": r.nameOf("/v1/campaigns", r.Query.Get("campaign_id")), "filtered": slices.ContainsFunc(filters, func(f string) bool { return r.Query.Get(f) != "" }),
+	}}, nil
 }
 
 // callPage shows a call with its events, transcript and recording.
@@ -27,7 +38,10 @@ func callPage(r *Request) (view, error) {
 		return view{}, err
 	}
 	live, processing := text(c, "ended_at") == "", c["processing"] == true
-	data := object{"call": c, "live": live, "grows": live || processing, "every": "2s"}
+	data := object{
+		"call": c, "live": live, "grows": live || processing, "every": "2s",
+		"agent": r.nameCell("/v1/agents", "/agents", text(c, "agent_id")), "campaign": r.nameCell("/v1/campaigns", "/campaigns", text(c, "campaign_id")),
+	}
 	if !live {
 		data["every"] = "10s" // the analysis of an ended call takes some time
 	}
@@ -49,7 +63,7 @@ func callPage(r *Request) (view, error) {
 			data["ladder"] = string(ladder)
 		}
 	}
-	return view{name: "call", title: "Call " + text(c, "to"), data: data}, nil
+	return view{name: "call", title: "Call with " + remoteParty(c), data: data}, nil
 }
 
 // redirectToRecording redirects the audio player to a signed link of the recording.
@@ -82,6 +96,21 @@ func pathOf(url string) string {
 }
 
 func hangUpCall(r *Request) (view, error) {
-	_, err := r.send(http.MethodPost, "/v1/calls/"+r.ID+"/hangup", nil)
+	c, err := r.get("/v1/calls/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	if q := (confirmation{Title: "Hang up the call?", Text: "The call between " + text(c, "from") + " and " + text(c, "to") + " ends at once.", Button: "Hang up", Danger: true}); !r.isConfirmed(q) {
+		return r.confirm(q)
+	}
+	_, err = r.send(http.MethodPost, "/v1/calls/"+r.ID+"/hangup", nil)
 	return view{to: "/calls/" + r.ID + "?done=hangup"}, err
+}
+
+// remoteParty returns the number of the person in a call.
+func remoteParty(c object) string {
+	if text(c, "direction") == "inbound" {
+		return text(c, "from")
+	}
+	return text(c, "to")
 }

@@ -10,16 +10,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 //go:embed templates/*.html
 var templates embed.FS
-
-//go:embed assets
-var assets embed.FS
 
 // Policy is the Content-Security-Policy of every page. It allows only scripts, styles and audio from the service's own
 // origin, and no inline code.
@@ -32,10 +29,21 @@ type API func(method, path, contentType, once string, body io.Reader) (status in
 // Visitor is the signed-in user.
 type Visitor struct {
 	Name, Role, Workspace string
-	Test                  bool                         // the user belongs to the test environment
+	Theme                 string                       // light or dark; "": that of the system
+	Zone                  *time.Location               // time zone in which pages show times
+	Test                  bool                         // the session shows the test environment
+	TestOnly              bool                         // the user cannot leave the test environment
 	Fresh                 bool                         // signed in within the last 15 minutes
 	Operator              bool                         // the user may use the operator's page
 	Rights                func(permission string) bool // reports whether the user has a permission such as calls:write
+}
+
+// ZoneName returns the name of the time zone.
+func (v Visitor) ZoneName() string {
+	if v.Zone == nil {
+		return time.UTC.String()
+	}
+	return v.Zone.String()
 }
 
 // May reports whether the user has a permission.
@@ -51,6 +59,9 @@ type Request struct {
 	ContentType string
 	Body        io.Reader // body of an upload
 	Part        string    // the part of the page that htmx updates; "": the whole page
+	Dialog      bool      // the browser shows a confirmation in a dialog
+	Schemas     Schemas
+	names       map[string]string // names of resources that were read, by API path
 	Visitor     Visitor
 	API         API
 	Ended       func() <-chan struct{} // returns a channel that is closed when the context of the request ends; nil: never
@@ -61,18 +72,21 @@ type Request struct {
 type Response struct {
 	Status   int
 	Location string
+	Download string // API path whose response the browser gets
 	Body     []byte
+	Dialog   bool  // the body is the content of a dialog
 	Fault    error // error while the page was rendered
 }
 
 // Route is a page or a form action. Paths have the syntax of Fiber.
 type Route struct {
 	Method, Path      string
-	Upload            bool // the body is streamed to the API
-	LongForm          bool // the form may hold a pathway or a conversation
-	ReadOnly          bool // a POST that changes nothing
-	NeedsRecentSignIn bool // needs a sign-in within the last 15 minutes
-	Operator          bool // the route is for operators only
+	Upload            bool   // the body is streamed to the API
+	LongForm          bool   // the form may hold a pathway or a conversation
+	ReadOnly          bool   // a POST that changes nothing
+	NeedsRecentSignIn bool   // needs a sign-in within the last 15 minutes
+	Operator          bool   // the route is for operators only
+	Needs             string // permission that the route needs besides those of its API requests; "": none
 	serve             func(*Request) (view, error)
 }
 
@@ -81,6 +95,12 @@ type view struct {
 	name, title string
 	data        any
 	to          string
+	download    string   // API path of a file that the browser gets in place of a page
+	parents     []crumb  // pages between that of the navigation and this one
+	wide        bool     // the page uses the whole width
+	notice      notice   // result of an action
+	formErrors  []string // with a problem: its messages that belong to no field of the page's form
+	hasForm     bool     // the page shows the messages of a problem at the fields of its form
 }
 
 // Dashboard renders the pages.
@@ -107,44 +127,27 @@ func New() *Dashboard {
 	return d
 }
 
-// Asset returns a static file and its media type, nil if the file does not exist.
-func Asset(name string) (content []byte, kind string) {
-	switch path.Ext(name) {
-	case ".css":
-		kind = "text/css; charset=utf-8"
-	case ".js":
-		kind = "text/javascript; charset=utf-8"
-	case ".txt":
-		kind = "text/plain; charset=utf-8"
-	default:
-		return nil, ""
-	}
-	content, err := assets.ReadFile("assets/" + path.Base(name))
-	if err != nil {
-		return nil, ""
-	}
-	return content, kind
-}
-
 // frame is the data of the layout template that surrounds every page.
 type frame struct {
-	Title   string
-	Visitor Visitor
-	Menu    []menuEntry
-	Problem *problem
-	Done    string
-	Once    string // idempotency key of the page's form
-	Data    any
-}
-
-type menuEntry struct {
-	Name, Path string
-	Here       bool
+	Title, Path string
+	Visitor     Visitor
+	Menu        []menuGroup
+	Crumbs      []crumb
+	Problem     *problem
+	Notice      notice
+	Done        string
+	Once        string // idempotency key of the page's form
+	Search      string
+	Wide        bool
+	Data        any
 }
 
 // Serve renders the page of a route, or runs its form action. req is the request of the browser.
 func (d *Dashboard) Serve(r Route, req *Request) Response {
 	v, err := r.serve(req)
+	if err == nil && v.download != "" {
+		return Response{Download: v.download}
+	}
 	if err == nil && v.to != "" {
 		return Response{Status: http.StatusSeeOther, Location: v.to}
 	}
@@ -159,11 +162,19 @@ func (d *Dashboard) Serve(r Route, req *Request) Response {
 			v = again
 		}
 		if v.name == "" {
-			v = view{name: "problem", title: "Action failed"}
+			v = errorView(status, req)
 		}
 		return d.render(status, v, req, p)
 	}
 	return d.render(status, v, req, nil)
+}
+
+// errorView returns the page for an error of a page or an action that has no page of its own.
+func errorView(status int, req *Request) view {
+	if status == http.StatusNotFound && req.Method == http.MethodGet {
+		return view{name: "notfound", title: "Page not found"}
+	}
+	return view{name: "problem", title: "Action failed"}
 }
 
 // SignedOut renders the page for a client without a session.
@@ -171,54 +182,47 @@ func (d *Dashboard) SignedOut() Response {
 	return d.render(http.StatusUnauthorized, view{name: "signedout", title: "Sign in"}, &Request{}, nil)
 }
 
+// Forbidden renders the page for a user whose role does not permit the requested page or action.
+func (d *Dashboard) Forbidden(path string, visitor Visitor) Response {
+	return d.render(http.StatusForbidden, view{name: "forbidden", title: "Not permitted"}, &Request{Path: path, Visitor: visitor}, nil)
+}
+
+// NotFound renders the page for an unknown address.
+func (d *Dashboard) NotFound(path string, visitor Visitor) Response {
+	return d.render(http.StatusNotFound, view{name: "notfound", title: "Page not found"}, &Request{Path: path, Visitor: visitor}, nil)
+}
+
 func (d *Dashboard) render(status int, v view, req *Request, p *problem) Response {
 	page, ok := d.pages[v.name]
 	if !ok {
 		panic("dashboard: no page " + v.name)
 	}
-	f := frame{Title: v.title, Visitor: req.Visitor, Problem: p, Done: doneTexts()[req.Query.Get("done")], Once: req.nextIdempotencyKey(p), Data: v.data}
+	f := frame{
+		Title: v.title, Path: req.Path, Visitor: req.Visitor, Problem: p, Notice: v.notice, Done: doneTexts()[req.Query.Get("done")], Once: req.nextIdempotencyKey(p),
+		Wide: v.wide, Data: v.data,
+	}
+	if req.Path == "/search" {
+		f.Search = req.Query.Get("q")
+	}
+	if p != nil && v.hasForm {
+		f.Problem = p.withoutFields(v.formErrors)
+	}
 	if req.Visitor.Name != "" {
-		f.Menu = menu(v.name, req.Visitor)
+		f.Menu, f.Crumbs = menu(req.Path, req.Visitor), crumbsOf(req.Path, v.parents)
 	}
 	name := "frame"
-	if slices.Contains(updatedParts(), req.Part) {
+	switch {
+	case slices.Contains(updatedParts(), req.Part):
 		name = req.Part
+	case v.name == "confirm" && req.Dialog:
+		name = "dialog"
 	}
 	var b bytes.Buffer
 	if err := page.ExecuteTemplate(&b, name, f); err != nil {
 		return Response{Status: http.StatusInternalServerError, Fault: err}
 	}
-	return Response{Status: status, Body: b.Bytes()}
+	return Response{Status: status, Body: b.Bytes(), Dialog: name == "dialog"}
 }
 
 // updatedParts returns the names of the page sections that htmx requests separately to update an open page.
 func updatedParts() []string { return []string{"live", "people", "chart"} }
-
-// menu returns the menu entries that the user may see. current is the template name of the current page.
-func menu(current string, visitor Visitor) []menuEntry {
-	all := []struct {
-		name, path, right string
-		of                []string
-	}{
-		{"Overview", "/", "calls:read", []string{"overview"}},
-		{"Campaigns", "/campaigns", "calls:read", []string{"campaigns", "campaign", "newcampaign", "decisions", "rehearsal"}},
-		{"Calls", "/calls", "calls:read", []string{"calls", "call", "listen"}},
-		{"Agents", "/agents", "agents:read", []string{"agents", "agent", "pathway", "editpathway", "trypathway"}},
-		{"Numbers", "/numbers", "calls:read", []string{"numbers"}},
-		{"Appointments", "/appointments", "agents:read", []string{"appointments", "calendar", "appointment", "newappointment"}},
-		{"Messages", "/messages", "calls:read", []string{"messages", "thread"}},
-		{"Webhooks", "/webhooks", "*:read", []string{"webhooks", "webhook"}},
-		{"Usage", "/usage", "analytics:read", []string{"usage"}},
-		{"Access", "/access", "*:read", []string{"access", "newkey"}},
-		{"Settings", "/settings", "*:read", []string{"settings"}},
-		{"Audit", "/audit", "*:read", []string{"audit"}},
-		{"Operator", operatorPath, "*:read", []string{"operator"}},
-	}
-	var m []menuEntry
-	for _, e := range all {
-		if visitor.May(e.right) && (visitor.Operator || e.path != operatorPath) {
-			m = append(m, menuEntry{Name: e.name, Path: e.path, Here: slices.Contains(e.of, current)})
-		}
-	}
-	return m
-}

@@ -27,7 +27,8 @@ func Prepare() { sharedDashboard() }
 
 // Config configures the handlers of the dashboard.
 type Config struct {
-	Access *middleware.Access
+	Access   *middleware.Access
+	Sessions Sessions
 	// ServeAPI runs an API request within the process.
 	ServeAPI fasthttp.RequestHandler
 	// BeginExchange returns the Exchange of an API request. body is the request body, nil if there is none.
@@ -43,21 +44,37 @@ type handler struct {
 }
 
 // Register registers the routes of the dashboard. Its pages send API requests within the process, as docs/adr/0070
-// explains.
-func Register(r *router.Router, cfg Config) {
+// explains. It returns the handler of unknown addresses.
+func Register(r *router.Router, cfg Config) (notFound fiber.Handler) {
 	s := &handler{Router: r, Config: cfg, dashboard: sharedDashboard()}
 	for _, route := range Routes() {
 		s.App.Add(route.Method, route.Path, func(c *fiber.Ctx) error { return s.servePage(c, route) })
 	}
 	s.App.Get("/assets/:name", func(c *fiber.Ctx) error {
-		content, kind := Asset(c.Params("name"))
-		if content == nil {
+		a := FindAsset(c.Params("name"))
+		if a == nil {
 			return fiber.ErrNotFound
 		}
-		c.Set(fiber.HeaderContentType, kind)
-		c.Set(fiber.HeaderCacheControl, "public, max-age=300")
-		return c.Send(content)
+		c.Set(fiber.HeaderContentType, a.Type)
+		c.Set(fiber.HeaderCacheControl, "public, max-age=31536000, immutable")
+		return sendCompressed(c, a.Content, a.Gzip)
 	})
+	s.App.Post("/theme", s.setTheme)
+	s.App.Post("/environment", s.setEnvironment)
+	return s.serveNotFound
+}
+
+// serveNotFound answers a browser that opens an unknown address.
+func (s *handler) serveNotFound(c *fiber.Ctx) error {
+	r := Route{Method: http.MethodGet}
+	u, session, err := s.authenticateVisitor(c, r)
+	switch {
+	case domain.CodeOf(err) == domain.CodeAuthenticationRequired:
+		return pages.RespondMessage(c, http.StatusNotFound, "Page not found", "There is no page at this address.")
+	case err != nil:
+		return s.respondError(c, r, err)
+	}
+	return s.respondNotFound(c, u, session)
 }
 
 // servePage answers a browser's request for a dashboard page or a form action.
@@ -77,21 +94,23 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 		if isPageUpdate(c) { // the browser reloads the page, which then shows the message
 			c.Set("HX-Refresh", "true")
 		}
-		return pages.RespondMessage(c, http.StatusNotFound, "Page not found", "Go back to the overview.")
+		return s.respondNotFound(c, u, session)
 	}
 	rights := u.Role.Permissions()
 	v.Principal, v.Cookie = domain.Principal{
-		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: rights,
+		WorkspaceID: u.WorkspaceID, Environment: session.EnvironmentFor(u), UserID: u.ID, Permissions: rights,
 		Operator: r.Operator, UsesSession: true, // operator permissions apply on the operator's page only
 		SignInKeyID: session.CreatedBy.KeyID(),
 	}, c.Cookies(middleware.SessionCookie)
-	fresh := session.IsFresh(time.Now())
-	if r.NeedsRecentSignIn && !fresh {
+	if r.NeedsRecentSignIn && !session.IsFresh(time.Now()) {
 		return s.respondUnsent(c, r, http.StatusForbidden, "Sign in again", "Creating a credential needs a sign-in within the last 15 minutes. Open a new sign-in link, then come back. Nothing was created.")
 	}
 	w, err := s.Workspace(c.UserContext(), v.Principal)
 	if err != nil {
 		return s.respondError(c, r, err)
+	}
+	if r.Needs != "" && !access.Covers(rights, domain.Permission(r.Needs)) {
+		return s.respondForbidden(c, visitorOf(c, u, session, w))
 	}
 	query, err := url.ParseQuery(string(c.Request().URI().QueryString()))
 	if err != nil {
@@ -100,11 +119,8 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 	sent := make(map[string]bool) // requests that the page has sent; a repeated request does not count against the limits
 	req := &Request{
 		Method: r.Method, Path: c.Path(),
-		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"),
-		Visitor: Visitor{
-			Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.Environment == domain.Test, Fresh: fresh, Operator: session.IsOperator(u),
-			Rights: func(right string) bool { return access.Covers(rights, domain.Permission(right)) },
-		},
+		ID: c.Params("id"), Verb: c.Params("verb"), Query: query, Part: query.Get("part"), Dialog: c.Get(dialogHeader) != "", Schemas: s.Registry,
+		Visitor: visitorOf(c, u, session, w),
 		API: func(method, path, contentType, idempotencyKey string, body io.Reader) (int, []byte) {
 			name := method + " " + path + " " + idempotencyKey
 			repeated := idempotencyKey != "" && sent[name]
@@ -126,10 +142,40 @@ func (s *handler) servePage(c *fiber.Ctx, r Route) error {
 		router.ExchangeOf(c.Context()).Form = req.Form
 	}
 	page := s.dashboard.Serve(r, req)
-	if page.Fault != nil {
+	switch {
+	case page.Fault != nil:
 		return s.respondError(c, r, page.Fault)
+	case page.Download != "":
+		return s.download(c, r, v, page.Download)
 	}
 	return respondPage(c, page)
+}
+
+// respondForbidden answers a user whose role does not permit a page or an action. The audit log names tried actions.
+func (s *handler) respondForbidden(c *fiber.Ctx, visitor Visitor) error {
+	if c.Method() != http.MethodGet {
+		s.Access.Audit.NoteFailure(c.UserContext(), router.RequestOf(c.UserContext()), domain.CodeInsufficientPermissions)
+	}
+	return respondPage(c, s.dashboard.Forbidden(c.Path(), visitor))
+}
+
+// respondNotFound answers a signed-in user with the page for an unknown address.
+func (s *handler) respondNotFound(c *fiber.Ctx, u *domain.User, session *domain.Session) error {
+	w, err := s.Workspace(c.UserContext(), domain.Principal{WorkspaceID: u.WorkspaceID, Environment: session.EnvironmentFor(u)})
+	if err != nil {
+		return s.respondError(c, Route{Method: http.MethodGet}, err)
+	}
+	return respondPage(c, s.dashboard.NotFound(c.Path(), visitorOf(c, u, session, w)))
+}
+
+// visitorOf returns what pages know of the signed-in user.
+func visitorOf(c *fiber.Ctx, u *domain.User, session *domain.Session, w *domain.Workspace) Visitor {
+	rights := u.Role.Permissions()
+	return Visitor{
+		Name: u.Name, Role: string(u.Role), Workspace: w.Name, Test: session.EnvironmentFor(u) == domain.Test, TestOnly: u.Environment == domain.Test, Fresh: session.IsFresh(time.Now()), Operator: session.IsOperator(u),
+		Theme: themeOf(c.Cookies(themeCookie)), Zone: zoneOf(c.Cookies(zoneCookie)),
+		Rights: func(right string) bool { return access.Covers(rights, domain.Permission(right)) },
+	}
 }
 
 // isOperator reports whether a user may use the operator's page. It writes an audit entry if a user who may not use
@@ -162,6 +208,7 @@ func (s *handler) respondSignedOut(c *fiber.Ctx, r Route) error {
 			Status: http.StatusUnauthorized, Title: "Your session has ended", Text: "The form was not processed.", Path: c.Path(), Form: form,
 		}))
 	}
+	pages.RememberPage(c)
 	return respondPage(c, s.dashboard.SignedOut())
 }
 
@@ -227,10 +274,31 @@ func respondPage(c *fiber.Ctx, r Response) error {
 	if r.Location != "" {
 		return c.Redirect(r.Location, r.Status)
 	}
+	if r.Dialog {
+		c.Set(dialogHeader, "yes")
+	}
 	c.Set(fiber.HeaderContentType, fiber.MIMETextHTMLCharsetUTF8)
 	c.Set(fiber.HeaderContentSecurityPolicy, Policy)
 	c.Set(fiber.HeaderReferrerPolicy, "same-origin") // with no-referrer, browsers omit the Origin header of forms
-	return c.Status(r.Status).Send(r.Body)
+	c.Status(r.Status)
+	return sendCompressed(c, r.Body, nil)
+}
+
+// minCompressed is the size in bytes from which a response is compressed.
+const minCompressed = 1400
+
+// sendCompressed sends content, compressed if the browser accepts it. compressed is the content in gzip form, nil if it is
+// not known yet.
+func sendCompressed(c *fiber.Ctx, content, compressed []byte) error {
+	if len(content) < minCompressed || c.AcceptsEncodings("gzip") == "" {
+		return c.Send(content)
+	}
+	if compressed == nil {
+		compressed = fasthttp.AppendGzipBytesLevel(nil, content, fasthttp.CompressBestSpeed)
+	}
+	c.Set(fiber.HeaderContentEncoding, "gzip")
+	c.Vary(fiber.HeaderAcceptEncoding)
+	return c.Send(compressed)
 }
 
 // respondInvalidForm answers a form that cannot be parsed. The request counts against the rate limit of its address.

@@ -48,3 +48,32 @@ func (s *handler) requestAPI(c *fiber.Ctx, v *router.Request, repeated bool, met
 	}
 	return status, append([]byte(nil), rc.Response.Body()...)
 }
+
+// download answers with the file at an API path. The file is streamed.
+func (s *handler) download(c *fiber.Ctx, r Route, v *router.Request, path string) error {
+	rc := new(fasthttp.RequestCtx)
+	rc.Init2(c.Context().Conn(), nil, false)
+	rc.Request.Header.SetMethod(http.MethodGet)
+	rc.Request.SetRequestURI(path)
+	rc.Request.Header.SetHostBytes(c.Request().Host())
+	s.BeginExchange(rc, nil).PageRequest = v
+	s.ServeAPI(rc)
+	if rc.Response.StatusCode() != http.StatusOK {
+		err := decodeResult(rc.Response.StatusCode(), rc.Response.Body())(new(object))
+		if p, ok := err.(*problem); ok { //nolint:errorlint // decodeResult wraps no errors
+			return s.respondUnsent(c, r, p.Status, "This file is unavailable", p.Message)
+		}
+		return s.respondUnsent(c, r, http.StatusConflict, "This file is unavailable", "It is still being written. Try again in a zonedTime.")
+	}
+	c.Set(fiber.HeaderContentType, string(rc.Response.Header.ContentType()))
+	disposition := string(rc.Response.Header.Peek(fiber.HeaderContentDisposition))
+	if disposition == "" {
+		disposition = "attachment"
+	}
+	c.Set(fiber.HeaderContentDisposition, disposition)
+	if rc.Response.IsBodyStream() {
+		c.Context().SetBodyStream(rc.Response.BodyStream(), rc.Response.Header.ContentLength())
+		return nil
+	}
+	return c.Send(append([]byte(nil), rc.Response.Body()...))
+}

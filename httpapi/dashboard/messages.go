@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"time"
@@ -33,11 +34,29 @@ func messageThread(r *Request, remote string) (view, error) {
 	}
 	all = slices.DeleteFunc(all, func(m object) bool { return createdAt(m).Before(since) })
 	slices.SortStableFunc(all, func(a, b object) int { return createdAt(a).Compare(createdAt(b)) })
-	return view{name: "thread", title: "Messages with " + remote, data: object{"messages": all, "more": !since.IsZero()}}, nil
+	return view{name: "thread", title: "Messages with " + remote, data: object{"messages": all, "more": !since.IsZero(), "remote": remote, "own": ownNumber(all)}}, nil
 }
 
 // createdAt returns the creation time of a resource.
 func createdAt(o object) time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, text(o, "created_at"))
 	return t
+}
+
+// ownNumber returns the number of the workspace in the newest message of a conversation.
+func ownNumber(messages []object) string {
+	for _, m := range slices.Backward(messages) {
+		if text(m, "direction") == "inbound" {
+			return text(m, "to")
+		}
+		return text(m, "from")
+	}
+	return ""
+}
+
+// sendMessage sends a text message and shows the conversation.
+func sendMessage(r *Request) (view, error) {
+	to := r.Form.Get("to")
+	_, err := r.send(http.MethodPost, "/v1/sms", object{"to": to, "from": r.Form.Get("from"), "body": r.Form.Get("body")})
+	return view{to: "/messages?with=" + url.QueryEscape(to) + "&done=sent"}, err
 }

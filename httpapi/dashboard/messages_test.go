@@ -40,5 +40,5 @@ func TestMessageThreadMergesBothDirectionsInOrder(t *testing.T) {
 	sides["to"] = to
 	page := ask()
 	assert.NotContains(t, page, "first", "messages between the two pages may be missing")
-	assert.Regexp(t, `(?s)among all messages.*second.*third.*fourth`, page)
+	assert.Regexp(t, `(?s)list of all messages.*second.*third.*fourth`, page)
 }

@@ -59,7 +59,7 @@ func operatorPage(r *Request) (view, error) {
 		}
 	}
 	data["missing"] = strings.Join(missing, ", ")
-	return view{name: "operator", title: "All workspaces", data: data}, nil
+	return view{name: "operator", title: "Health", data: data}, nil
 }
 
 // runOperatorAction runs the form action that stops or resumes dialing, or drains or undrains a node.
@@ -67,9 +67,17 @@ func runOperatorAction(r *Request) (view, error) {
 	var body any
 	switch r.Verb {
 	case "dialling-stop":
+		q := confirmation{Title: "Stop all dialing?", Text: "No campaign and no request of any workspace places a call until dialing is resumed. Calls in progress continue.", Button: "Stop all dialing", Danger: true}
+		if !r.isConfirmed(q) {
+			return r.confirm(q)
+		}
 		body = object{"reason": r.Form.Get("reason")}
 	case "dialling-resume":
 	case "drain", "undrain":
+		q := confirmation{Title: "Drain this node?", Text: "It accepts no new calls. Calls in progress continue.", Button: "Drain node", Danger: true}
+		if r.Verb == "drain" && !r.isConfirmed(q) {
+			return r.confirm(q)
+		}
 		if node := r.Form.Get("node_id"); node != "" {
 			body = object{"node_id": node}
 		}
@@ -165,6 +173,9 @@ func changeAlertRule(r *Request) (view, error) {
 	case "pause", "resume":
 		_, err = r.send(http.MethodPatch, path, object{"paused": r.Verb == "pause"})
 	case "delete":
+		if q := (confirmation{Title: "Delete this alert rule?", Text: "It raises no more alerts.", Button: "Delete rule", Danger: true}); !r.isConfirmed(q) {
+			return r.confirm(q)
+		}
 		_, err = r.send(http.MethodDelete, path, nil)
 		done = "rule-deleted"
 	case "test":
@@ -186,7 +197,7 @@ func unsentMails(came object) error {
 	for _, m := range mails {
 		m, _ := m.(object)
 		if sent, _ := m["sent"].(bool); !sent {
-			p.Details = append(p.Details, struct{ Param, Message string }{Message: text(m, "to") + ": " + text(m, "error")})
+			p.Details = append(p.Details, problemDetail{Message: text(m, "to") + ": " + text(m, "error")})
 		}
 	}
 	if len(p.Details) == 0 {

@@ -15,6 +15,12 @@ import (
 	"github.com/callboard/callboard/domain"
 )
 
+// pathwaysPage shows the pathways.
+func pathwaysPage(r *Request) (view, error) {
+	l, err := r.list("/v1/pathways", "/pathways")
+	return view{name: "pathways", title: "Pathways", data: object{"list": l}}, err
+}
+
 // pathwayPage shows a pathway as a graph and as a list of nodes with their edges.
 func pathwayPage(r *Request) (view, error) {
 	p, err := r.get("/v1/pathways/" + r.ID)
@@ -124,6 +130,9 @@ func editPathway(r *Request) (view, error) {
 
 // changePathway checks the submitted pathway and saves it. The action check only checks it.
 func changePathway(r *Request) (view, error) {
+	if r.Verb == "delete" {
+		return deletePathway(r)
+	}
 	if r.Verb != "" && r.Verb != "check" {
 		return view{}, &problem{Status: http.StatusNotFound, Message: "Unknown action."}
 	}
@@ -154,6 +163,97 @@ func changePathway(r *Request) (view, error) {
 		return v, err
 	}
 	return view{to: "/pathways/" + r.ID + "?done=pathway"}, nil
+}
+
+// deletePathway deletes a pathway after a confirmation.
+func deletePathway(r *Request) (view, error) {
+	p, err := r.get("/v1/pathways/" + r.ID)
+	if err != nil {
+		return view{}, err
+	}
+	name := text(p, "name")
+	if q := (confirmation{Title: "Delete " + name + "?", Text: "Agents that use it cannot take calls. This cannot be undone.", Button: "Delete pathway", Danger: true, Typed: name}); !r.isConfirmed(q) {
+		return r.confirm(q)
+	}
+	_, err = r.send(http.MethodDelete, "/v1/pathways/"+r.ID, nil)
+	return view{to: "/pathways?done=deleted"}, err
+}
+
+// pathwayTemplate is a pathway that a new one can start from.
+type pathwayTemplate struct {
+	Name, About, Plan string
+}
+
+// pathwayTemplates returns the pathways that a new one can start from, by their names in the form.
+func pathwayTemplates() map[string]pathwayTemplate {
+	return map[string]pathwayTemplate{
+		"confirmation": {"Appointment confirmation", "Asks whether the appointment is kept: yes or 1, no or 2.", `{"start":"ask","variables":[{"name":"name"},{"name":"time"}],"nodes":[
+			{"id":"ask","type":"collect","input":"both","length":1,"values":["1","2"],"timeout_seconds":6,"retries":1,"prompt":"Hello {{name}}. You have an appointment at {{time}}. Will you come? Say yes or no, or press 1 or 2.","retry_prompt":"Please say yes or no, or press 1 or 2."},
+			{"id":"yes","type":"end","prompt":"Thank you. See you then.","outcome":"confirmed"},{"id":"no","type":"end","prompt":"Thank you. We will call you for a new time.","outcome":"declined"},{"id":"bye","type":"end","prompt":"Goodbye."}],
+			"edges":[{"from":"ask","to":"yes","when":{"type":"intent","intent":"yes"}},{"from":"ask","to":"yes","when":{"type":"dtmf","digits":"1"}},{"from":"ask","to":"no","when":{"type":"intent","intent":"no"}},{"from":"ask","to":"no","when":{"type":"dtmf","digits":"2"}},{"from":"ask","to":"bye","when":{"type":"else"}}]}`},
+		"survey": {"Survey", "Asks for a grade from 1 to 5 by key.", `{"start":"grade","variables":[],"nodes":[
+			{"id":"grade","type":"collect","input":"dtmf","length":1,"values":["1","2","3","4","5"],"timeout_seconds":8,"retries":1,"prompt":"How satisfied are you with our service? Press a key from 1, not at all, to 5, very much.","retry_prompt":"Please press a key from 1 to 5."},
+			{"id":"thanks","type":"end","prompt":"Thank you for your answer.","outcome":"completed"},{"id":"bye","type":"end","prompt":"Goodbye."}],
+			"edges":[{"from":"grade","to":"thanks","when":{"type":"dtmf","digits":"1"}},{"from":"grade","to":"thanks","when":{"type":"dtmf","digits":"2"}},{"from":"grade","to":"thanks","when":{"type":"dtmf","digits":"3"}},{"from":"grade","to":"thanks","when":{"type":"dtmf","digits":"4"}},{"from":"grade","to":"thanks","when":{"type":"dtmf","digits":"5"}},{"from":"grade","to":"bye","when":{"type":"else"}}]}`},
+		"reminder": {"Payment reminder", "Reminds of a payment and ends.", `{"start":"remind","variables":[{"name":"name"},{"name":"amount"},{"name":"due"}],"nodes":[
+			{"id":"remind","type":"say","prompt":"Hello {{name}}. This is a reminder: {{amount}} is due on {{due}}."},{"id":"bye","type":"end","prompt":"If you have paid already, please ignore this call. Goodbye.","outcome":"completed"}],
+			"edges":[{"from":"remind","to":"bye","when":{"type":"always"}}]}`},
+		"blank": {"Blank", "Says one sentence and ends.", `{"start":"hello","variables":[],"nodes":[{"id":"hello","type":"end","prompt":"Hello. Goodbye."}],"edges":[]}`},
+	}
+}
+
+// newPathwayPage shows the form for a new pathway.
+func newPathwayPage(r *Request) (view, error) { return newPathwayForm(r, nil) }
+
+func newPathwayForm(r *Request, p *problem) (view, error) {
+	var choices []option
+	for _, name := range []string{"confirmation", "survey", "reminder", "blank"} {
+		t := pathwayTemplates()[name]
+		choices = append(choices, option{name, t.Name + ": " + t.About})
+	}
+	chosen := r.Form.Get("template")
+	if chosen == "" {
+		chosen = "confirmation"
+	}
+	fields := []formField{
+		{Name: "name", Kind: lineField, Label: "Name", Required: true, Values: r.Form["name"]},
+		{Name: "template", Kind: choiceField, Label: "Start from", Required: true, Options: choices, Values: []string{chosen}},
+	}
+	var others []string
+	if p != nil {
+		b := formBuilder{problem: p, used: map[string]bool{}}
+		fields[0].Error = b.errorAt("name", "Name")
+		others = p.messagesWithout(b.used)
+	}
+	return view{name: "form", title: "New pathway", hasForm: true, formErrors: others, data: object{
+		"fields": fields, "action": "/pathways", "button": "Create pathway", "back": "/pathways", "stale": false,
+	}}, nil
+}
+
+// createPathway creates a pathway from a template and opens its editor.
+func createPathway(r *Request) (view, error) {
+	t, ok := pathwayTemplates()[r.Form.Get("template")]
+	if !ok {
+		t = pathwayTemplates()["blank"]
+	}
+	plan := object{}
+	if err := json.Unmarshal([]byte(t.Plan), &plan); err != nil {
+		return view{}, err
+	}
+	plan["name"] = strings.TrimSpace(r.Form.Get("name"))
+	created, err := r.send(http.MethodPost, "/v1/pathways", plan)
+	if err != nil {
+		p, ok := err.(*problem) //nolint:errorlint // callAPI wraps no errors
+		if !ok {
+			return view{}, err
+		}
+		v, again := newPathwayForm(r, p)
+		if again != nil {
+			return view{}, again
+		}
+		return v, err
+	}
+	return view{to: "/pathways/" + text(created, "id") + "/edit"}, nil
 }
 
 // showPathwayConflict shows the submitted pathway next to the version that another user has saved meanwhile. If the

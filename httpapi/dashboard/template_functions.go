@@ -12,9 +12,17 @@ import (
 )
 
 // text returns a string member of a resource, "" if it has none.
-func text(o object, name string) string {
-	s, _ := o[name].(string)
-	return s
+func text(o object, name string) string { return textOf(o[name]) }
+
+// textOf returns a value that is a text or a zonedTime, "" for any other.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case zonedTime:
+		return v.text
+	}
+	return ""
 }
 
 // share is a part of a total, which a page shows as a bar.
@@ -45,16 +53,23 @@ func shares(counts map[string]float64) []share {
 
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"when":     formatTime,
-		"words":    func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
+		"when":  formatTime,
+		"stamp": func(v any) *displayTime { return displayTimeOf(time.Now())(v) },
+		"icon":  icon,
+		"asset": assetURL,
+		"label": func(v any) string { return labelOf(textOf(v)) },
+		"words": func(v any) string { s, _ := v.(string); return strings.ReplaceAll(s, "_", " ") },
+		"hasDanger": func(all []resourceAction) bool {
+			return slices.ContainsFunc(all, func(a resourceAction) bool { return a.Danger })
+		},
 		"num":      number,
 		"phone":    func(v any) bool { s, _ := v.(string); return strings.HasPrefix(s, "+") }, // not a short code or a sender name
 		"clock":    clock,
+		"duration": func(v any) string { s, _ := v.(float64); return fmt.Sprintf("%d:%02d", int(s)/60, int(s)%60) },
 		"short":    short,
 		"pretty":   pretty,
 		"list":     func(v any) []any { l, _ := v.([]any); return l },
 		"tone":     tone,
-		"chosen":   isTicked,
 		"fresh":    newIdempotencyKey,
 		"seconds":  func(v any) float64 { ms, _ := v.(float64); return ms / 1000 },
 		"unix":     unixSeconds,
@@ -73,7 +88,7 @@ func functions() template.FuncMap {
 
 // formatTime formats an RFC 3339 time in UTC, to the second.
 func formatTime(v any) string {
-	s, _ := v.(string)
+	s := textOf(v)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return s
@@ -83,7 +98,7 @@ func formatTime(v any) string {
 
 // formatLocalTime formats an RFC 3339 time in the UTC offset that it contains.
 func formatLocalTime(v any, layout string) string {
-	s, _ := v.(string)
+	s := textOf(v)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return s
@@ -93,7 +108,7 @@ func formatLocalTime(v any, layout string) string {
 
 // unixSeconds converts an RFC 3339 time to Unix seconds, an invalid time to 0.
 func unixSeconds(v any) int64 {
-	s, _ := v.(string)
+	s := textOf(v)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return 0
@@ -168,12 +183,26 @@ func compact(v any) string {
 func tone(v any) string {
 	s, _ := v.(string)
 	switch s {
-	case "running", "active", "confirmed", "up", "delivered", "live", "success", "in_progress", "answered", "scheduled", "booked", "registered":
+	case "running", "active", "confirmed", "up", "delivered", "live", "success", "in_progress", "answered", "scheduled", "booked", "registered", "ready", "published":
 		return "good"
-	case "failed", "down", "disabled", "declined", "failure", "invalid", "cancelled", "undelivered":
+	case "firing", "out", "failing", "test_failed", "failed", "down", "disabled", "declined", "failure", "invalid", "cancelled", "undelivered":
 		return "bad"
-	case "paused", "retry_wait", "retrying", "busy", "no_answer", "degraded", "pending", "queued":
+	case "paused", "retry_wait", "retrying", "busy", "no_answer", "degraded", "pending", "queued", "processing", "resting", "draft":
 		return "wait"
 	}
 	return "plain"
+}
+
+// icon returns an icon of the set, which screen readers skip.
+func icon(name string) (template.HTML, error) {
+	sprite, err := assetURL("icons.svg")
+	if err != nil {
+		return "", err
+	}
+	for _, c := range name {
+		if c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return "", fmt.Errorf("dashboard: %q is no icon", name)
+		}
+	}
+	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="` + sprite + "#" + name + `"/></svg>`), nil //nolint:gosec // the name has letters, digits and hyphens only
 }

@@ -19,23 +19,23 @@ type UnsentForm struct {
 
 // RenderUnsentForm renders a page with the values of a form, from which the user can submit the form again.
 func (d *Dashboard) RenderUnsentForm(l UnsentForm) Response {
-	return d.render(l.Status, view{name: "kept", title: l.Title, data: object{"path": l.Path, "fields": formFields(l.Form)}},
+	return d.render(l.Status, view{name: "kept", title: l.Title, data: object{"path": l.Path, "fields": sentFields(l.Form)}},
 		&Request{Form: l.Form}, &problem{Status: l.Status, Message: l.Text})
 }
 
-// formField is a field of a sent form.
-type formField struct {
+// sentValue is a field of a sent form.
+type sentValue struct {
 	Name, Value string
 	Long        bool
 }
 
-// formFields returns the fields of a form, sorted by name.
-func formFields(form url.Values) []formField {
-	var all []formField
+// sentFields returns the fields of a form, sorted by name.
+func sentFields(form url.Values) []sentValue {
+	var all []sentValue
 	for _, name := range slices.Sorted(maps.Keys(form)) {
 		for _, v := range form[name] {
 			v = strings.ReplaceAll(v, "\r\n", "\n") // browsers send CRLF
-			all = append(all, formField{Name: name, Value: v, Long: len(v) > 100 || strings.Contains(v, "\n")})
+			all = append(all, sentValue{Name: name, Value: v, Long: len(v) > 100 || strings.Contains(v, "\n")})
 		}
 	}
 	return all
@@ -48,5 +48,5 @@ func resendPage(r *Request, err error) (view, bool) {
 	if r.Method != http.MethodPost || len(r.Form) == 0 || r.Path == "" || !errors.As(err, &p) {
 		return view{}, false
 	}
-	return view{name: "kept", title: "Action failed", data: object{"path": r.Path, "fields": formFields(r.Form)}}, true
+	return view{name: "kept", title: "Action failed", data: object{"path": r.Path, "fields": sentFields(r.Form)}}, true
 }

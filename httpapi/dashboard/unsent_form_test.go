@@ -3,12 +3,15 @@ package dashboard
 import (
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -43,7 +46,7 @@ func servePage(t *testing.T, s fakeAPI, method, path string, form url.Values, qu
 		if r.Method != method || parts == nil {
 			continue
 		}
-		req := &Request{Method: method, Path: path, Form: form, Query: url.Values{}, API: s.serve, Visitor: Visitor{Name: "Ada", Fresh: true, Rights: func(string) bool { return true }}}
+		req := &Request{Method: method, Path: path, Form: form, Query: url.Values{}, API: s.serve, Schemas: fakeSchemas{}, Visitor: Visitor{Name: "Ada", Fresh: true, Rights: func(string) bool { return true }}}
 		if len(query) > 0 {
 			req.Query, _ = url.ParseQuery(query[0])
 			req.Part = req.Query.Get("part")
@@ -63,6 +66,33 @@ func servePage(t *testing.T, s fakeAPI, method, path string, form url.Values, qu
 	return Response{}, ""
 }
 
+// fakeSchemas are the schemas of the request bodies that the tests of this package send.
+type fakeSchemas struct{}
+
+func (fakeSchemas) BodySchema(_, path string) *huma.Schema {
+	words := &huma.Schema{Type: huma.TypeString}
+	number := &huma.Schema{Type: huma.TypeInteger, Minimum: new(1.0), Description: "A number."}
+	switch path {
+	case "/v1/campaigns":
+		return &huma.Schema{Type: huma.TypeObject, Required: []string{"name"}, Properties: map[string]*huma.Schema{
+			"name": words, "agent_id": words, "pacing": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{"calls_per_minute": number}},
+		}}
+	case "/v1/things", "/v1/things/{id}":
+		return &huma.Schema{Type: huma.TypeObject, Required: []string{"name"}, Properties: map[string]*huma.Schema{
+			"name": words, "count": number, "on": {Type: huma.TypeBoolean}, "started_at": {Type: huma.TypeString, Format: "date-time"}, "password": words,
+			"tags": {Type: huma.TypeArray, Items: words}, "kinds": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Enum: []any{"a", "b"}}},
+			"mode": {Type: huma.TypeString, Enum: []any{"fast", "slow"}, Default: "fast"}, "metadata": {Type: huma.TypeObject, AdditionalProperties: words},
+			"servers": {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeObject, Required: []string{"host"}, Properties: map[string]*huma.Schema{"host": words, "port": number}}},
+			"limits":  {Type: huma.TypeObject, Properties: map[string]*huma.Schema{"max": number}},
+		}}
+	}
+	return &huma.Schema{Type: huma.TypeObject}
+}
+
+func (fakeSchemas) Members(s *huma.Schema) (*huma.Schema, []string) {
+	return s, slices.Sorted(maps.Keys(s.Properties))
+}
+
 const unavailable = `{"error":{"code":"unavailable","message":"The store is away."}}`
 
 func TestFormValuesAreKeptAfterError(t *testing.T) {
@@ -77,11 +107,12 @@ func TestFormValuesAreKeptAfterError(t *testing.T) {
 		assert.Contains(t, body, `name="version" value="3"`)
 		assert.Contains(t, body, `data-unsaved="yes"`)
 	}
+	const confirmed = "confirmed"
 	broken := fakeAPI{"POST /v1/appointments/a/cancel": respondWith(500, unavailable)}
-	page, body := servePage(t, broken, "POST", "/appointments/a/cancel", url.Values{"reason": {"ill"}, "once": {strings.Repeat("ab", 16)}})
+	page, body := servePage(t, broken, "POST", "/appointments/a/cancel", url.Values{"reason": {"ill"}, confirmed: {"yes"}, "once": {strings.Repeat("ab", 16)}})
 	assert.Equal(t, 500, page.Status)
 	s := fakeAPI{"POST /v1/appointments/a/cancel": respondWith(422, `{"error":{"code":"idempotency_mismatch","message":"Something else."}}`)}
-	_, other := servePage(t, s, "POST", "/appointments/a/cancel", url.Values{"reason": {"ill"}, "once": {strings.Repeat("ab", 16)}})
+	_, other := servePage(t, s, "POST", "/appointments/a/cancel", url.Values{"reason": {"ill"}, confirmed: {"yes"}, "once": {strings.Repeat("ab", 16)}})
 	assert.Regexp(t, `name="once" value="[0-9a-f]{32}"`, other)
 	assert.NotContains(t, other, strings.Repeat("ab", 16), "the idempotency key of another request is not sent again")
 	assert.Regexp(t, `action="/appointments/a/cancel"[^>]*id="kept">(?s).*name="once" value="(ab){16}".*value="ill"`, body, "the form is returned although its action has no page")
@@ -104,7 +135,7 @@ func TestConflictingChangeIsShownWithTheSentForm(t *testing.T) {
 	assert.Contains(t, html.UnescapeString(body), `"prompt":"mine"`, "the user's version is shown")
 	assert.Contains(t, body, `name="version" value="4"`, "the next save replaces the version that the page shows")
 	assert.Equal(t, []string{"name", "node a", "node new: only in the saved version", "node old: only in your version"},
-		strings.Split(strings.TrimSuffix(strings.TrimPrefix(regexp.MustCompile(`(?s)Where they differ:</p><ul>(.*?)</ul>`).FindStringSubmatch(body)[1], "<li>"), "</li>"), "</li><li>"))
+		strings.Split(strings.TrimSuffix(strings.TrimPrefix(regexp.MustCompile(`(?s)Differences:</p><ul>(.*?)</ul>`).FindStringSubmatch(body)[1], "<li>"), "</li>"), "</li><li>"))
 }
 
 func TestDoubleClickGetsResultOfFirstRequest(t *testing.T) {
@@ -204,7 +235,7 @@ func TestCallListUpdateKeepsFilters(t *testing.T) {
 	assert.Equal(t, first, requested, "the update requests the same calls")
 	got.Del("part")
 	assert.Equal(t, query, got)
-	for _, name := range []string{"agent_id", "contact_id", "campaign_id"} {
+	for _, name := range []string{"contact_id", "campaign_id"} {
 		assert.Contains(t, body, `type="hidden" name="`+name+`"`, "the filter form keeps the field")
 	}
 }
@@ -221,7 +252,7 @@ func TestRescheduleTimesUseDurationAndZoneOfAppointment(t *testing.T) {
 	}
 	_, body := servePage(t, s, "GET", "/appointments/a", nil, "from=2030-04-01")
 	assert.Equal(t, url.Values{"provider": {"provider_x"}, "from": {"2030-04-01"}, "duration_minutes": {"45"}, "timezone": {"Asia/Tokyo"}, "limit": {"500"}}, requested)
-	assert.Contains(t, body, "There are more: choose a later day.")
+	assert.Contains(t, body, "There are more free times: select a later day.")
 }
 
 func TestCampaignChartStartsAtCampaignStart(t *testing.T) {
@@ -235,5 +266,5 @@ func TestCampaignChartStartsAtCampaignStart(t *testing.T) {
 	assert.Regexp(t, `(?s)data-at="1901264400".*data-n="0".*data-at="1901264700".*data-n="9".*data-n="3"`, body)
 	delete(s, "GET /v1/campaigns/c/progress")
 	_, body = servePage(t, s, "GET", "/campaigns/c", nil, "part=chart")
-	assert.NotContains(t, body, "Its progress", "a single point gives no chart")
+	assert.NotContains(t, body, "<h2>Progress", "a single point gives no chart")
 }

@@ -39,7 +39,7 @@ func (a *Authenticator) CurrentPrincipal(ctx context.Context, v *router.Request)
 		return domain.Principal{}, err
 	}
 	return domain.Principal{
-		WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID, Permissions: u.Role.Permissions(), SignInKeyID: session.CreatedBy.KeyID(),
+		WorkspaceID: u.WorkspaceID, Environment: session.EnvironmentFor(u), UserID: u.ID, Permissions: u.Role.Permissions(), SignInKeyID: session.CreatedBy.KeyID(),
 	}, nil
 }
 

@@ -26,7 +26,7 @@ func (a *Access) UserOfSession(c *fiber.Ctx, watching bool) (*domain.User, *doma
 	v := router.RequestOf(c.UserContext())
 	u, session, err := a.sessions.AuthenticateSession(c.UserContext(), c.Cookies(SessionCookie), v.IP, watching)
 	if u != nil {
-		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: u.Environment, UserID: u.ID}
+		v.Principal = domain.Principal{WorkspaceID: u.WorkspaceID, Environment: session.EnvironmentFor(u), UserID: u.ID}
 	}
 	switch code := domain.CodeOf(err); {
 	case code == domain.CodeIPNotAllowed:

@@ -119,7 +119,8 @@ func (s *Server) readAuthorization(c *fiber.Ctx, text string) (a *authorizationR
 	if a.user, a.session, err = s.access.SignedInUser(c); err != nil {
 		if domain.CodeOf(err) == domain.CodeAuthenticationRequired {
 			c.Set(fiber.HeaderWWWAuthenticate, "Bearer")
-			return page(http.StatusUnauthorized, "You are not signed in", "Open a sign-in link in this browser, then load this page again.")
+			pages.RememberPage(c)
+			return page(http.StatusUnauthorized, "You are not signed in", "Open a sign-in link in this browser. It leads back to this page.")
 		}
 		return nil, false, err
 	}

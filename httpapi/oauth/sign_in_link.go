@@ -73,7 +73,7 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 		return err
 	}
 	setSessionCookie(c, cookie, time.Now().Add(domain.SessionLifetime))
-	return pages.RespondMessage(c, http.StatusOK, "You are signed in", "Welcome, "+u.Name+". Go back to the application that sent you here.")
+	return c.Redirect(pages.TakeRememberedPage(c), http.StatusSeeOther)
 }
 
 func setSessionCookie(c *fiber.Ctx, text string, until time.Time) {

@@ -148,6 +148,30 @@ func (s *Service) AuthenticateSession(ctx context.Context, cookie string, from n
 	return u, session, nil
 }
 
+// SwitchEnvironment changes the environment that the dashboard shows in a session. Errors: authentication_required for a
+// session that has ended, invalid_state for a user of the test environment.
+func (s *Service) SwitchEnvironment(ctx context.Context, u *domain.User, id string, env domain.Environment) error {
+	if u.Environment == domain.Test {
+		return domain.Errorf(domain.CodeInvalidState, "The user belongs to the test environment.")
+	}
+	for range record.MaxTries {
+		session := &domain.Session{Meta: domain.Meta{ID: id, WorkspaceID: u.WorkspaceID}}
+		version, err := s.store.Get(ctx, session)
+		if errors.Is(err, domain.ErrNotFound) {
+			return domain.Errorf(domain.CodeAuthenticationRequired, "You are not signed in.")
+		}
+		if err != nil {
+			return commit.StoreError(err)
+		}
+		session.Shows = env
+		_, err = s.store.Apply(ctx, commit.Change{Workspace: u.WorkspaceID, Guards: []commit.Guard{{Key: session.Key(), Version: version}}, Puts: []domain.Record{session}})
+		if !errors.Is(err, domain.ErrConflict) {
+			return commit.StoreError(err)
+		}
+	}
+	return record.ConflictError()
+}
+
 // saveUse stores the last use of a session in the background, so that the request does not wait for the disk. After
 // an error a later request of the session stores its last use.
 func (s *Service) saveUse(session domain.Session, version uint64) {

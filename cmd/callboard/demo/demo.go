@@ -268,10 +268,9 @@ func (d *Demo) printReport(st *client.CampaignStatusObject) {
 	}
 	program, data := os.Args[0], filepath.Dir(d.dir)
 	d.printf(`
-  The demo ran in the test environment: it called no real phone and is not billed. To see it in a browser, create a user of that environment:
+  The demo ran in the test environment: it called no real phone and is not billed. To see it in a browser, open the dashboard and switch to Test:
 
-    %[1]s users create Ada --role admin --environment test --data %[2]s
-    %[1]s users link USER_ID --data %[2]s
+    %[1]s open --data %[2]s
 
   or use the API with the test key:
 

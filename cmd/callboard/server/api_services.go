@@ -41,8 +41,9 @@ func apiServices(s *services.Services) httpapi.Services {
 			Keys: s.Keys, OAuth: s.OAuth, Sessions: s.Users, Origins: s.Tokens, Workspaces: s.Workspaces, Audit: s.Audit, Drain: s.Node, RateWindows: s.Workspaces,
 		},
 		SigningKeys: s.Tokens, Numbers: s.Numbers, Replies: s.Idempotency,
-		Cluster: cluster.Services{Load: s.Operator, AlertSearch: s.Alerts, Workspaces: s.Workspaces, Idempotency: s.Idempotency},
-		Health:  s.Node,
+		Cluster:  cluster.Services{Load: s.Operator, AlertSearch: s.Alerts, Workspaces: s.Workspaces, Idempotency: s.Idempotency},
+		Health:   s.Node,
+		Sessions: s.Users,
 	}
 }
 

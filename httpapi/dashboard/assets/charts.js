@@ -1,11 +1,12 @@
 "use strict";
-// Draws tables that say so as charts. Without it the tables stand there; with
-// it they are one click away.
+// Draws tables with data-chart as charts. Without scripts the tables are shown; with scripts they are folded below the
+// charts.
 (() => {
-  const opened = new Set(); // tables that somebody wants to read
+  const opened = new Set(); // tables that the reader has opened
   let plots = [];
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const strokes = ["--link", "--good", "--bad"];
+  const strokes = ["--bar4", "--bar1", "--bar3"];
+  const local = (t) => new Date((t - new Date(t * 1e3).getTimezoneOffset() * 60) * 1e3).toISOString(); // in the zone of the browser
   const seconds = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
 
   const draw = (table) => {
@@ -41,7 +42,7 @@
     const [least, told] = spans > 129600 ? [3600, (at) => at.slice(5, 10) + "\n" + at.slice(11, 16)] : spans > 600 ? [60, (at) => at.slice(11, 16)] : [1, (at) => at.slice(11, 19)];
     axes[0].incrs = seconds.filter((s) => s >= least || !time); // no two labels are the same
     axes[0].space = 60;
-    if (time) axes[0].values = (_, ticks) => ticks.map((t) => told(new Date(t * 1e3).toISOString())); // 2030-04-01T09:00:00Z
+    if (time) axes[0].values = (_, ticks) => ticks.map((t) => told(local(t))); // 2030-04-01T09:00:00Z
     else axes[0].values = (_, ticks) => ticks.map((t) => Math.floor(t / 60) + ":" + String(Math.floor(t % 60)).padStart(2, "0"));
     const scales = { x: { time }, y: { range: (_, low, high) => [0, Math.max(1, high * 1.1)] } };
     if (heads.some((h) => scale(h) === "%")) {
@@ -51,7 +52,6 @@
     const plot = new uPlot(
       {
         width: Math.max(280, figure.clientWidth), height: 220, scales, axes, legend: { show: false }, cursor: { drag: { setScale: false } },
-        tzDate: (ts) => uPlot.tzDate(new Date(ts * 1e3), "Etc/UTC"),
         series: [{}, ...heads.map((h, i) => ({ label: h.textContent, scale: scale(h), stroke: colour(strokes[i % strokes.length]), width: 2, spanGaps: false }))],
       },
       data,

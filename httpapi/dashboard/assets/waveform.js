@@ -1,6 +1,5 @@
 "use strict";
-// Draws the sound of a recording over its player once it is played: the caller
-// above, the agent below. A click goes there.
+// Draws the waveform of a recording once it is played: the caller above, the agent below. A click plays from there.
 const wave = () => {
   const audio = document.querySelector("audio"), canvas = document.getElementById("waveform");
   if (!audio || !canvas || audio.dataset.drawn) return;
@@ -9,7 +8,7 @@ const wave = () => {
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   let sides = [], seconds = 0, picture;
 
-  // peaks are the loudest of so many stretches of the samples.
+  // peaks returns the highest sample of each of n intervals.
   const peaks = (samples, n) => {
     const each = samples.length / n;
     return Float32Array.from({ length: n }, (_, x) => {
@@ -19,7 +18,7 @@ const wave = () => {
     });
   };
 
-  // paint draws the waves into a picture, which is laid under the position.
+  // paint draws the waveform into a picture, over which draw puts the position.
   const paint = () => {
     const width = Math.floor(Math.max(280, audio.clientWidth)), scale = devicePixelRatio || 1, room = height / sides.length;
     picture = document.createElement("canvas");
@@ -28,7 +27,7 @@ const wave = () => {
     const c = picture.getContext("2d");
     c.scale(scale, scale);
     sides.forEach((all, side) => {
-      c.fillStyle = colour(side ? "--link" : "--good");
+      c.fillStyle = colour(side ? "--bar4" : "--bar1");
       for (let x = 0; x < width; x++) {
         let peak = 0; // of the stretches that fall on this column
         for (let i = Math.floor((x * all.length) / width); i < Math.max((x * all.length) / width + 1, ((x + 1) * all.length) / width) && i < all.length; i++) peak = Math.max(peak, all[i]);
@@ -42,7 +41,7 @@ const wave = () => {
     const c = canvas.getContext("2d");
     c.clearRect(0, 0, canvas.width, canvas.height);
     c.drawImage(picture, 0, 0);
-    c.fillStyle = colour("--bad");
+    c.fillStyle = colour("--bar3");
     c.fillRect((audio.currentTime / seconds) * canvas.width, 0, 2 * (devicePixelRatio || 1), canvas.height);
   };
 
@@ -54,7 +53,7 @@ const wave = () => {
     for (let side = 0; side < Math.min(2, sound.numberOfChannels); side++) sides.push(peaks(sound.getChannelData(side), 2000)); // the samples are read once and let go
     canvas.hidden = false;
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", "The sound of the recording, the caller above, the agent below");
+    canvas.setAttribute("aria-label", "Waveform of the recording, the caller above, the agent below");
     paint();
     audio.addEventListener("timeupdate", draw);
     addEventListener("resize", paint);

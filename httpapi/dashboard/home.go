@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// overviewPage shows the current activity of the workspace.
-func overviewPage(r *Request) (view, error) {
+// homePage shows problems first, then the steps of a new workspace, then what happens now.
+func homePage(r *Request) (view, error) {
 	data := object{}
 	for part, fill := range map[string]func(*Request, object) error{"live": addLiveCalls, "people": addRecentCalls, "chart": addCallRates} {
 		if r.Part != "" && r.Part != part {
@@ -16,11 +16,20 @@ func overviewPage(r *Request) (view, error) {
 			return view{}, err
 		}
 	}
-	return view{name: "overview", title: "Overview", data: data}, nil
+	if r.Part == "" {
+		var err error
+		if data["steps"], err = r.checklist(); err != nil {
+			return view{}, err
+		}
+	}
+	return view{name: "home", title: "Home", data: data}, nil
 }
 
-// addLiveCalls adds live calls, running campaigns and disabled webhooks to the data of the overview page.
-func addLiveCalls(r *Request, data object) error {
+// addLiveCalls adds problems, live calls, today's figures and running campaigns to the data of Home.
+func addLiveCalls(r *Request, data object) (err error) {
+	if data["workspaceProblems"], err = r.workspaceProblems(); err != nil {
+		return err
+	}
 	workspace, err := r.get("/v1/workspace")
 	if err != nil && !isNotVisible(err) {
 		return err
@@ -34,38 +43,38 @@ func addLiveCalls(r *Request, data object) error {
 		if lost != nil && !isNotVisible(lost) {
 			return lost
 		}
-		c["progress"] = status["progress"]
+		c["progress"], c["timing"] = status["progress"], status["timing"]
 	}
 	live, err := r.first("/v1/calls?status=active")
 	if err != nil && !isNotVisible(err) {
 		return err
 	}
-	hooks, err := r.first("/v1/webhooks?status=disabled")
+	day := time.Now().UTC().Format(time.DateOnly)
+	usage, err := r.get("/v1/usage?from=" + day + "&to=" + day)
+	if err != nil && !isNotVisible(err) {
+		return err
+	}
 	used := map[string]int{}
 	for _, c := range live.Data {
 		used[text(c, "direction")]++
 	}
-	data["workspace"], data["running"], data["live"], data["more"], data["disabled"] = workspace, running.Data, len(live.Data), live.More, hooks.Data
+	data["workspace"], data["running"], data["live"], data["more"], data["today"] = workspace, running.Data, len(live.Data), live.More, usage["total"]
 	data["out"], data["in"] = used["outbound"], used["inbound"]
-	return err
+	return nil
 }
 
-// addRecentCalls adds the newest calls and their outcomes to the data of the overview page.
+// addRecentCalls adds the newest calls and their outcomes to the data of Home.
 func addRecentCalls(r *Request, data object) error {
 	recent, err := r.first("/v1/calls")
 	if err != nil && !isNotVisible(err) {
 		return err
 	}
-	trunks, err := r.first("/v1/trunks")
-	newest := recent.Data
-	if len(newest) > 8 {
-		newest = newest[:8]
-	}
-	data["outcomes"], data["recent"], data["counted"], data["trunks"] = outcomesOf(recent.Data), newest, len(recent.Data), trunks.Data
-	return err
+	newest := recent.Data[:min(len(recent.Data), 8)]
+	data["outcomes"], data["recent"], data["counted"] = outcomesOf(recent.Data), r.callRows(newest), len(recent.Data)
+	return nil
 }
 
-// addCallRates adds the calls per minute of the last hour to the data of the overview page.
+// addCallRates adds the calls per minute of the last hour to the data of Home.
 func addCallRates(r *Request, data object) error {
 	now := time.Now().UTC()
 	since := now.Truncate(time.Minute).Add(-59 * time.Minute) // sixty minutes including the current one
