@@ -2427,7 +2427,7 @@ type TurnTaking struct {
 
 // Waiting is part of a response.
 type Waiting struct {
-	// What the campaign waits for: calling_hours, schedule, line (concurrent calls), pacing, trunk, spend_cap, engine, retry, frequency_cap, no_contacts, store, dialling_stopped, draining or quarantine (a restored store that is not released). spend_cap: daily_spend_cap leaves no money for a call, and until is the next check.
+	// The reason of the wait. line: all concurrent calls are in use. no_contacts: no contact can be called now. quarantine: a restored store is not released. spend_cap: daily_spend_cap leaves no money for a call, and until is the next check.
 	Reason string `json:"reason"`
 	// Until when the campaign waits, if known.
 	Until *time.Time `json:"until"`

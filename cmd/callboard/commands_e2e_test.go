@@ -158,7 +158,7 @@ func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	s.start()
 	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logText(), "Press Ctrl-C to stop it") })
 	text := s.logText()
-	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "switch to Test"} {
+	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "switch to Test", "/sign-in?token="} {
 		assert.Contains(t, text, part)
 	}
 	assert.NotContains(t, text, s.key, "the API key is not in the log")

@@ -56,5 +56,6 @@ func rootCommand(stop context.CancelFunc) *cobra.Command {
 	root.AddCommand(serveCommand(stop), keysCommand(), workspacesCommand(), usersCommand(), openCommand(), versionCommand(), usageCommand(), openapiCommand(), chatCommand(), pathwayTestCommand(), listenCommand(), triggerCommand(), backupCommand(), restoreCommand(), releaseCommand(), blobsCommand(), readPDFCommand(), replayCommand(), doctorCommand(), nodesCommand(), initCommand())
 	root.AddCommand(apiCommands()...)
 	cli.WrapUsageErrors(root)
+	cli.AskBeforeDestructiveCommands(root)
 	return root
 }

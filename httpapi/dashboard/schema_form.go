@@ -197,9 +197,7 @@ func (b *formBuilder) field(schema *huma.Schema, path string, depth int) (f form
 			*bound.out = strconv.FormatFloat(*bound.of, 'f', -1, 64)
 		}
 	}
-	if f.Kind == tickField {
-		f.Hint = sentenceCase(strings.TrimPrefix(f.Hint, "true: "))
-	}
+	f.Hint = plainHint(f.Hint)
 	f.Error = b.errorAt(path, f.Label)
 	f.Open = slices.Contains(b.Open, path) || f.Error != ""
 	switch f.Kind {

@@ -88,7 +88,16 @@ func webhookPage(r *Request) (view, error) {
 	}
 	log, err := r.list(path+"/logs", "/webhooks/"+r.ID)
 	data["log"] = log
-	return view{name: "webhook", title: text(w, "url"), data: data}, err
+	return view{name: "webhook", title: shortURL(text(w, "url")), data: data}, err
+}
+
+// shortURL returns the host and the path of a URL, without the query.
+func shortURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" {
+		return s
+	}
+	return u.Host + u.Path
 }
 
 // failedDeliveries returns the newest failed deliveries of a webhook endpoint. Their number is limited to the maximum

@@ -8,7 +8,7 @@ import (
 // settingsForm is the form for the settings of a workspace that need no operator.
 func settingsForm() *schemaForm {
 	return &schemaForm{
-		Method: http.MethodPatch, Path: "/v1/workspace", Hidden: []string{"plan", "limits", "calling", "allowed_ips"}, Open: []string{"retention", "redaction", "frequency_caps"},
+		Method: http.MethodPatch, Path: "/v1/workspace", Hidden: []string{"plan", "limits", "calling", "allowed_ips", "pricing", "sms_price_per_segment"}, Open: []string{"retention", "redaction", "frequency_caps"},
 		Labels: map[string]string{"retention": "Retention, days", "redaction": "Redaction of transcripts", "frequency_caps": "Frequency caps"},
 	}
 }

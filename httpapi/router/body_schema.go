@@ -35,7 +35,13 @@ func (b *Registry) Members(schema *huma.Schema) (resolved *huma.Schema, names []
 			continue
 		}
 		schemas := b.API.OpenAPI().Components.Schemas
-		if t := schemas.TypeFromRef(resolved.Ref); t != nil {
+		t := schemas.TypeFromRef(resolved.Ref)
+		if name, isUpdate := strings.CutSuffix(strings.TrimPrefix(resolved.Ref, schemaPrefix), updateSuffix); t == nil && isUpdate { // made from the schema of the creation
+			if t = schemas.TypeFromRef(schemaPrefix + "New" + name); t == nil {
+				t = schemas.TypeFromRef(schemaPrefix + name)
+			}
+		}
+		if t != nil {
 			for f := range walkFields(t) {
 				declared[memberName(f)] = len(declared) + 1
 			}

@@ -86,6 +86,41 @@ func (d *Demo) Run(ctx context.Context, baseURL string) {
 	if err != nil && ctx.Err() == nil {
 		d.printf("\n  The demo failed: %v\n", err)
 	}
+	if link := d.signInLink(ctx); link != "" {
+		d.printf("\n  The dashboard, for five minutes (callboard open makes another link):\n\n    %s\n\n", link)
+	}
+}
+
+// signInLink returns a sign-in link of the first admin, who is created if there is none. It returns "" if the operator's key
+// of the first start is no longer in its file or is refused.
+func (d *Demo) signInLink(ctx context.Context) string {
+	key, err := os.ReadFile(filepath.Join(d.cfg.Data, "admin.key"))
+	if err != nil {
+		return ""
+	}
+	api := &client.Client{URL: d.api.URL, Key: strings.TrimSpace(string(key))}
+	users, err := api.ListUsers(ctx, client.ListUsersQuery{Limit: 100})
+	if err != nil {
+		return ""
+	}
+	id := ""
+	for _, u := range users.Data {
+		if u.Role == "admin" {
+			id = u.ID // the last one is the oldest
+		}
+	}
+	if id == "" {
+		u, err := api.CreateUser(ctx, &client.NewUser{Name: "Admin", Role: "admin", Operator: new(true)})
+		if err != nil {
+			return ""
+		}
+		id = u.ID
+	}
+	link, err := api.CreateSignInLink(ctx, id)
+	if err != nil {
+		return ""
+	}
+	return link.URL
 }
 
 // printEarlierRun prints the campaigns and calls of an earlier start.
@@ -266,19 +301,14 @@ func (d *Demo) printReport(st *client.CampaignStatusObject) {
 	if r, ok := d.receiver.firstRequest("campaign.call.completed"); ok {
 		d.printf("\n  One of %d webhooks, as received\n%s\n", d.receiver.count(), r)
 	}
-	program, data := os.Args[0], filepath.Dir(d.dir)
 	d.printf(`
-  The demo ran in the test environment: it called no real phone and is not billed. To see it in a browser, open the dashboard and switch to Test:
+  The demo ran in the test environment: it called no real phone and is not billed. To see it in a browser, open the dashboard by the link below and switch to Test, or use the API with the test key:
 
-    %[1]s open --data %[2]s
-
-  or use the API with the test key:
-
-    curl -fsS %[3]s/v1/calls -H "Authorization: Bearer $(cat %[4]s)"
+    curl -fsS %[1]s/v1/calls -H "Authorization: Bearer $(cat %[2]s)"
 
   Next: call your own SIP phone, see "Your own phone in five minutes" in README.md.
 
-  The service runs at %[3]s. Press Ctrl-C to stop it.
+  The service runs at %[1]s. Press Ctrl-C to stop it.
 
-`, program, data, d.api.URL, filepath.Join(data, "test.key"))
+`, d.api.URL, filepath.Join(filepath.Dir(d.dir), "test.key"))
 }

@@ -23,12 +23,16 @@ func AddFlags(cmd *cobra.Command) {
 			continue
 		}
 		if s.Default == "true" || s.Default == "false" {
-			cmd.Flags().Bool(s.Flag, s.Default == "true", s.Doc)
+			cmd.Flags().Bool(s.Flag, s.Default == "true", flagHelp(s.Doc))
 			continue
 		}
-		cmd.Flags().String(s.Flag, s.Default, s.Doc)
+		cmd.Flags().String(s.Flag, s.Default, flagHelp(s.Doc))
 	}
 }
+
+// flagHelp returns the help text of a flag for the description of a setting. The library takes a word in back quotes for the
+// name of the flag's value.
+func flagHelp(doc string) string { return strings.ReplaceAll(doc, "`", "") }
 
 // Source names the files, environment variables and flags of the settings, so that a running service can read them
 // again.
