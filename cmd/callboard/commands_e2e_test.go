@@ -156,9 +156,9 @@ func TestDemoPlaysOnceAndItsDataSurvivesRestarts(t *testing.T) {
 	}
 	s.args = []string{"serve", "--demo"}
 	s.start()
-	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logText(), "Press Ctrl-C to stop it") })
+	s.await("the end of the demo", 150*time.Second, func() bool { return strings.Contains(s.logText(), "/sign-in?token=") })
 	text := s.logText()
-	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "switch to Test", "/sign-in?token="} {
+	for _, part := range []string{"confirmed", "declined", "busy", "no_answer", "failed", "X-Svc-Signature: sha256=", "campaign.call.completed", "results.csv", "switch to Test"} {
 		assert.Contains(t, text, part)
 	}
 	assert.NotContains(t, text, s.key, "the API key is not in the log")
