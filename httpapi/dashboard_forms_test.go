@@ -175,7 +175,7 @@ func TestSettingsFormSavesAllFields(t *testing.T) {
 	form.Set("retention.recordings_days", "a month")
 	wrong := b.send("POST", "/settings", form)
 	assert.Equal(t, 422, wrong.Status)
-	assert.Contains(t, string(wrong.Body), "Recordings days must be a number.")
+	assert.Contains(t, string(wrong.Body), "Recordings must be a number.")
 	assert.Contains(t, string(wrong.Body), `value="a month"`)
 }
 
