@@ -110,11 +110,11 @@ func (d *Demo) signInLink(ctx context.Context) string {
 		}
 	}
 	if id == "" {
-		u, err := api.CreateUser(ctx, &client.NewUser{Name: "Admin", Role: "admin", Operator: new(true)})
-		if err != nil {
+		admin, refused := api.CreateUser(ctx, &client.NewUser{Name: "Admin", Role: "admin", Operator: new(true)})
+		if refused != nil {
 			return ""
 		}
-		id = u.ID
+		id = admin.ID
 	}
 	link, err := api.CreateSignInLink(ctx, id)
 	if err != nil {
